@@ -1,0 +1,3 @@
+module sallyport.dev/sallyport
+
+go 1.26
