@@ -43,8 +43,10 @@ func byName(name string) string {
 	switch {
 	case strings.HasPrefix(name, ".env.") && !isTemplate(name):
 		return "environment file"
-	case strings.HasSuffix(name, ".pem"), strings.HasSuffix(name, ".p12"), strings.HasSuffix(name, ".pfx"), strings.HasSuffix(name, ".kdbx"):
-		return "key or certificate store"
+	case strings.HasSuffix(name, ".pem") && strings.Contains(name, "key"): // certificates alone are public
+		return "private key"
+	case strings.HasSuffix(name, ".p12"), strings.HasSuffix(name, ".pfx"), strings.HasSuffix(name, ".kdbx"):
+		return "key store"
 	}
 	return ""
 }

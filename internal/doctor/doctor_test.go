@@ -92,7 +92,7 @@ func TestFindCredentials(t *testing.T) {
 	f := fstest.MapFS{}
 	for _, name := range []string{
 		".env", ".env.production", ".env.example", ".npmrc", "sub/.NETRC", "a/.aws/credentials", "a/credentials",
-		"a/b/id_ed25519", "id_ed25519.pub", "a/b/c/d/e/.env", "readme.md", "cert.pem", "sha256/ab/abcd",
+		"a/b/id_ed25519", "id_ed25519.pub", "a/b/c/d/e/.env", "readme.md", "cert.pem", "privkey.pem", "sha256/ab/abcd",
 	} {
 		f[name] = &fstest.MapFile{Data: []byte("x")}
 	}
@@ -107,7 +107,7 @@ func TestFindCredentials(t *testing.T) {
 		}
 		got = append(got, c.Path)
 	}
-	want := []string{"/cache/.env", "/cache/.env.production", "/cache/.npmrc", "/cache/a/.aws/credentials", "/cache/a/b/id_ed25519", "/cache/cert.pem", "/cache/sub/.NETRC"}
+	want := []string{"/cache/.env", "/cache/.env.production", "/cache/.npmrc", "/cache/a/.aws/credentials", "/cache/a/b/id_ed25519", "/cache/privkey.pem", "/cache/sub/.NETRC"}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
