@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -85,25 +86,24 @@ func handOver(s Settings) (*os.File, error) {
 
 // takeOver reads what handOver left, and closes the descriptor before anything else is started.
 func takeOver(descriptor int) (Settings, error) {
-	var s Settings
+	if descriptor < 3 {
+		return Settings{}, fmt.Errorf("%d is no descriptor for it", descriptor)
+	}
 	f := os.NewFile(uintptr(descriptor), "settings")
-	if descriptor < 3 || f == nil {
-		return s, fmt.Errorf("%d is no descriptor", descriptor)
+	if f == nil {
+		return Settings{}, fmt.Errorf("%d is no descriptor", descriptor)
 	}
 	defer f.Close()
-	raw := make([]byte, mostSettings+1)
-	n := 0
-	for n < len(raw) {
-		k, err := f.Read(raw[n:])
-		n += k
-		if err != nil || k == 0 {
-			break
-		}
-	}
-	if err := json.Unmarshal(raw[:n], &s); err != nil {
+	return readSettings(f)
+}
+
+func readSettings(r io.Reader) (Settings, error) {
+	var s Settings
+	raw, err := io.ReadAll(io.LimitReader(r, mostSettings))
+	if err != nil {
 		return s, err
 	}
-	return s, nil
+	return s, json.Unmarshal(raw, &s)
 }
 
 // sealedArgs are the arguments of a restart: the flag is put first, where no "--" stands before it.

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+// quiet is a program without engines that never restarts itself.
+func quiet() (*Program, *bytes.Buffer, *bytes.Buffer) {
+	var out, err bytes.Buffer
+	return &Program{
+		In: strings.NewReader(""), Out: &out, Err: &err,
+		Environ: environment{
+			lookup: func(string) (string, bool) { return "", false },
+			cache:  func() (string, error) { return "/nowhere", nil },
+		},
+		Args: []string{"sallyport"},
+		Seal: unsealed{},
+	}, &out, &err
+}
+
+type unsealed struct{}
+
+func (unsealed) Replace(Settings) error { return nil }
+func (unsealed) Confine(Settings) error { return nil }
+
+func TestUsageErrorsExitTwoWithAHint(t *testing.T) {
+	tests := []struct{ line, text, hint string }{
+		{"pyton", `"pyton"`, "did you mean sallyport python?"},
+		{"python --timout 3s", "unknown flag: --timout", "did you mean --timeout?"},
+		{"python --zzzzzzzz", "unknown flag: --zzzzzzzz", "see sallyport python --help"},
+		{"python extra", `"extra"`, "see sallyport python --help"},
+		{"python --memory 3x", "--memory", "see sallyport python --help"},
+		{"python --timeout 0s", "--timeout is out of range", "give a value above zero"},
+		{"python --engine deno2", `--engine "deno2"`, "use one of auto"},
+		{"python --image ../x", `--image "../x"`, "use letters"},
+		{"python --log-level loud", `--log-level "loud"`, "use debug"},
+		{"python --token-env X", "no meaning on stdio", "add --http"},
+		{"python --token-env X --token-file Y", "exclude each other", "use one of them"},
+		{"python --http 127.0.0.1:0 --token-env X", "too short", "use at least 16"},
+		{"python --sealed=9999", "reading the settings", "the flag --sealed"},
+		{"python --sealed=0", "reading the settings", "the flag --sealed"},
+		{"python exec", "exec takes one script", "name a file"},
+		{"python exec /no/such/file", "opening the script", "name a file"},
+		{"setup --check --export x.tar", "exclude each other", "run them one"},
+		{"setup --engine nothing", `no engine "nothing"`, "see sallyport doctor"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.line, func(t *testing.T) {
+			p, out, errs := quiet()
+			code := p.Run(context.Background(), strings.Fields(tt.line))
+			if code != 2 {
+				t.Errorf("exit code %d, want 2", code)
+			}
+			if out.Len() != 0 {
+				t.Errorf("stdout has %q; an error belongs to stderr", out)
+			}
+			for _, want := range []string{tt.text, "hint: " + tt.hint} {
+				if !strings.Contains(errs.String(), want) {
+					t.Errorf("stderr lacks %q:\n%s", want, errs)
+				}
+			}
+		})
+	}
+}
+
+func TestSlips(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"timout", "timeout", 1}, {"kitten", "sitting", 3}} {
+		if got := slips(tt.a, tt.b); got != tt.want {
+			t.Errorf("slips(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
