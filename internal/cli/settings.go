@@ -12,6 +12,7 @@ import (
 
 	"sallyport.dev/sallyport/internal/fault"
 	"sallyport.dev/sallyport/internal/python"
+	"sallyport.dev/sallyport/internal/transport"
 )
 
 // Settings are what a Python server was started with, after flags, environment and token file were
@@ -101,9 +102,6 @@ func (f *settingFlags) read(p *Program) (Settings, error) {
 	return s, err
 }
 
-// shortestToken is refused below this length: a token that can be guessed is none.
-const shortestToken = 16
-
 func (f *settingFlags) token(p *Program) (string, error) {
 	var token, from string
 	switch {
@@ -124,8 +122,8 @@ func (f *settingFlags) token(p *Program) (string, error) {
 	if f.settings.HTTP == "" {
 		return "", fault.New(fault.Usage, "add --http ADDR, or leave the token out", "%s has no meaning on stdio", from)
 	}
-	if len(token) < shortestToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fault.New(fault.Usage, fmt.Sprintf("use at least %d visible ASCII characters", shortestToken), "the token of %s is too short or malformed", from)
+	if _, err := transport.NewToken([]byte(token)); err != nil {
+		return "", fault.New(fault.Usage, "use a long random word, such as openssl rand -hex 32 prints", "reading %s: %w", from, err)
 	}
 	return token, nil
 }

@@ -39,7 +39,7 @@ func TestUsageErrorsExitTwoWithAHint(t *testing.T) {
 		{"python --log-level loud", `--log-level "loud"`, "use debug"},
 		{"python --token-env X", "no meaning on stdio", "add --http"},
 		{"python --token-env X --token-file Y", "exclude each other", "use one of them"},
-		{"python --http 127.0.0.1:0 --token-env X", "too short", "use at least 16"},
+		{"python --http 127.0.0.1:0 --token-env X", "fewer than 16", "use a long random word"},
 		{"python --sealed=9999", "reading the settings", "the flag --sealed"},
 		{"python --sealed=0", "reading the settings", "the flag --sealed"},
 		{"python exec", "exec takes one script", "name a file"},

@@ -17,10 +17,6 @@ func fences(context.Context) ([]doctor.Fence, string) {
 
 func (s sealer) Confine(Settings) error { return nil }
 
-func (p *Program) servePython(context.Context, Settings) error {
-	return fault.New(fault.Unsupported, "", "no transport is part of this build")
-}
-
 func (p *Program) printConfig(string) error {
 	return fault.New(fault.Unsupported, "", "no client snippets are part of this build")
 }

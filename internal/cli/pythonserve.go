@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sallyport.dev/sallyport/internal/fault"
+	"sallyport.dev/sallyport/internal/python"
+	"sallyport.dev/sallyport/internal/transport"
+)
+
+// servePython serves run_python until the client leaves or ctx ends.
+func (p *Program) servePython(ctx context.Context, s Settings) error {
+	// Without this, a client that stops reading ends the process in the middle of its cleaning up.
+	// Caught, not ignored: what is ignored would be inherited by the interpreters.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+
+	log := p.logger(s)
+	engine, err := p.openPython(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+
+	v := builtVersion()
+	server := mcp.NewServer(&mcp.Implementation{Name: "sallyport", Title: "Sallyport", Version: v.Version}, nil)
+	waiting := s.Queue
+	if waiting == 0 {
+		waiting = -1 // the operator said none; for the tool 0 means its default
+	}
+	if err := python.Register(server, python.Options{
+		Engine: engine, Ceiling: s.Limits, Running: s.MaxCalls, Waiting: waiting, ClientKey: transport.Client, Log: log,
+	}); err != nil {
+		return fault.New(fault.Usage, "lower --output-chars", "offering the tool: %w", err)
+	}
+	if s.HTTP == "" {
+		return transport.ServeStdio(ctx, server, p.In, p.Out, transport.StdioOptions{})
+	}
+	return p.serveHTTP(ctx, s, server)
+}
+
+func (p *Program) serveHTTP(ctx context.Context, s Settings, server *mcp.Server) error {
+	o := transport.HTTPOptions{AllowedHosts: s.AllowHosts, AllowedOrigins: s.AllowOrigins}
+	if s.Token != "" {
+		token, err := transport.NewToken([]byte(s.Token))
+		if err != nil {
+			return fault.New(fault.Usage, "", "taking the token: %w", err)
+		}
+		o.Tokens = []transport.Token{token}
+	}
+	handler, err := transport.NewHTTPHandler(server, o)
+	if err != nil {
+		return fault.New(fault.Usage, "see sallyport python --help", "reading the HTTP flags: %w", err)
+	}
+	defer handler.Close()
+	listener, err := transport.Listen(ctx, s.HTTP)
+	if err != nil {
+		return fault.New(fault.Usage, "give --http a free address, such as 127.0.0.1:8080", "%w", err)
+	}
+	fmt.Fprintf(p.Err, "sallyport: serving http://%s/mcp\n", listener.Addr())
+	return transport.Serve(ctx, listener, handler)
+}
