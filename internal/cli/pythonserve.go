@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -63,6 +64,11 @@ func (p *Program) serveHTTP(ctx context.Context, s Settings, server *mcp.Server)
 	listener, err := transport.Listen(ctx, s.HTTP)
 	if err != nil {
 		return fault.New(fault.Usage, "give --http a free address, such as 127.0.0.1:8080", "%w", err)
+	}
+	// Serve refuses this as well; here it is a mistake on the command line, with its exit code.
+	if at, ok := listener.Addr().(*net.TCPAddr); s.Token == "" && (!ok || !at.IP.IsLoopback()) {
+		listener.Close()
+		return fault.New(fault.Usage, "add --token-file, or listen on 127.0.0.1", "serving %s: an address beyond loopback needs a bearer token", listener.Addr())
 	}
 	fmt.Fprintf(p.Err, "sallyport: serving http://%s/mcp\n", listener.Addr())
 	return transport.Serve(ctx, listener, handler)
