@@ -1,0 +1,190 @@
+package patch
+
+import "encoding/binary"
+
+// The standard library and the packages lie in one archive; code objects carry this path.
+const libraryArchive = "/usr/local/lib/python315.zip/"
+
+// Offsets in CPython 3.15's structures on wasm32; see expectFrames.
+const (
+	currentTState   = 27561516 // address of the thread state's pointer
+	tstateFrame     = 56
+	frameExecutable = 0
+	framePrevious   = 4
+	frameOwner      = 38
+	codeFilename    = 80
+	unicodeLength   = 8
+	unicodeASCII    = 20 // where the characters of an ASCII string start
+	typeFlags       = 84
+	tupleFlag       = 1 << 26
+)
+
+const (
+	arrayTypeAddr = 26443132 // numpy.ndarray
+	// ownerInterpreter marks frames of the interpreter itself, which have no code to look at.
+	ownerInterpreter = 3
+)
+
+// widen makes index functions return 64-bit integers to the user's own code.
+//
+// argsort, nonzero, bincount and the others fill arrays of npy_intp, whose products wrap. C and
+// Cython code of the packages needs exactly these, as it needs them on any system, so the
+// packages in the archive get them unchanged. The caller is the innermost Python frame outside numpy.
+func (n *numpyPatch) widen() {
+	n.expectFrames()
+	user := n.calledByUser()
+	widen := n.widened()
+	for _, f := range []struct{ name, params string }{
+		{"array_argmax", four}, {"array_argmin", four}, {"array_argsort", four}, {"array_argpartition", four},
+		{"array_nonzero", two}, {"array_searchsorted", four}, {"array_lexsort", four}, {"arr_bincount", four},
+		{"arr_ravel_multi_index", three}, {"arr_unravel_index", three}, {"array_count_nonzero", three}, {"array_where", three},
+	} {
+		n.wrap(f.name, f.params, user, widen)
+	}
+}
+
+// expectFrames proves the offsets by CPython's own code that uses them.
+func (n *numpyPatch) expectFrames() {
+	n.expect("PyEval_GetFrame", "\x41\x00\x28\x02"+padded(currentTState)+"\x41\x38\x6a\x28\x02\x00", 1)
+	n.expect("PyEval_GetFrame", "\x41\x26\x6a\x2c\x00\x00\x22\x02\x41\x02\x4a", 1)
+	n.expect("PyEval_GetFrame", "\x28\x02\x00\x41\x7e\x71", 1)
+	n.expect("PyEval_GetFrame", "\x20\x01\x41\x04\x6a\x28\x02\x00\x22\x01\x0d\x00", 1)
+	n.expect("code_repr", "\x20\x00\x41\xd0\x00\x6a\x28\x02\x00", 1)
+	n.expect("PyArray_Return", "\x41\xfc\xfa\xcd\x8c\x00", 2)
+	n.expect("PyTuple_GetItem", "\x41\xd7\x00\x6a\x2d\x00\x00\x41\x04\x71", 1)
+}
+
+// calledByUser adds a function that tells whether the innermost frame outside numpy belongs to
+// the user's code. It reads memory only: no object is made and no reference counted.
+func (n *numpyPatch) calledByUser() uint32 {
+	if n.err != nil {
+		return 0
+	}
+	const frame, name = 0, 1
+	var c asm
+	c.locals(2)
+	c.i32(0).load(currentTState).load(tstateFrame).set(frame)
+	c.block().loop()
+	c.get(frame).eqz().brIf(1)
+	c.block()
+	c.get(frame).load8s(frameOwner).i32(ownerInterpreter).geS().brIf(0)
+	c.get(frame).load(frameExecutable).i32(-2).and().load(codeFilename).set(name)
+	// Somewhere else than in the archive: the user's.
+	c.notAt(name, 0, libraryArchive).when().i32(1).ret().end()
+	// A package in the archive that is not numpy: its caller's caller does not matter.
+	c.notAt(name, len(libraryArchive), "numpy/").when().i32(0).ret().end()
+	c.end()
+	c.get(frame).load(framePrevious).set(frame)
+	c.br(0).end().end()
+	c.i32(0)
+	return n.m.AddFunc(nil, i32s(1), append(c.b, 0x0b))
+}
+
+// notAt leaves 1 when the string object in a local does not have text at a position. A shorter
+// string is safe to read: its memory goes on, and its end differs.
+func (c *asm) notAt(local uint32, position int, text string) *asm {
+	c.block() // of type i32
+	c.b[len(c.b)-1] = 0x7f
+	c.i32(1)
+	c.get(local).load(unicodeLength).i32(int32(position + len(text))).ltS().brIf(0)
+	for at := 0; at < len(text); {
+		rest, offset := []byte(text[at:]), uint32(unicodeASCII+position+at)
+		switch {
+		case len(rest) >= 8:
+			c.get(local).load64(offset).i64(int64(binary.LittleEndian.Uint64(rest))).ne64()
+			at += 8
+		case len(rest) >= 4:
+			c.get(local).load(offset).i32(int32(binary.LittleEndian.Uint32(rest))).ne()
+			at += 4
+		default:
+			c.get(local).load8u(offset).i32(int32(rest[0])).ne()
+			at++
+		}
+		c.brIf(0)
+	}
+	c.drop().i32(0)
+	return c.end()
+}
+
+// widened adds a function that returns an object with npy_intp replaced by 64 bits: an array, a
+// scalar, or a tuple of arrays. Whatever else it is given, and an array that somebody else holds
+// too (the user's out=), it returns as it is. It takes over the reference, as a return would.
+func (n *numpyPatch) widened() uint32 {
+	isSubtype := n.fn("PyType_IsSubtype", two, one)
+	descrFromType := n.fn("PyArray_DescrFromType", one, one)
+	cast := n.fn("PyArray_CastToType", three, one)
+	scalar := n.fn("PyArray_Scalar", three, one)
+	dealloc := n.fn("_Py_Dealloc", one, "")
+	tupleGet := n.fn("PyTuple_GetItem", two, one)
+	tupleSet := n.fn("PyTuple_SetItem", three, one)
+	tupleSize := n.fn("PyTuple_Size", one, one)
+	if n.err != nil {
+		return 0
+	}
+	const object, kind, result, i, item, descr, stack = 0, 1, 2, 3, 4, 5, 6
+	var c asm
+	c.locals(6)
+	c.get(object).eqz().when().i32(0).ret().end()
+	c.get(object).load(0).i32(1).ne().when().get(object).ret().end()
+	c.get(object).load(pyObjectType).set(kind)
+
+	c.get(kind).load(typeFlags).i32(tupleFlag).and().when()
+	c.block().loop()
+	c.get(i).get(object).call(tupleSize).geS().brIf(1)
+	c.get(object).get(i).call(tupleGet).set(item)
+	c.get(item).load(pyObjectType).i32(arrayTypeAddr).call(isSubtype).when()
+	c.get(item).load(arrayDescr).load(descrTypeNum).i32(npyLong).eq().when()
+	c.get(item).i32(npyLongLong).call(descrFromType).i32(0).call(cast).tee(result)
+	c.eqz().when().release(object, dealloc).i32(0).ret().end()
+	c.get(object).get(i).get(result).call(tupleSet).drop()
+	c.end().end()
+	c.get(i).i32(1).add().set(i)
+	c.br(0).end().end()
+	c.get(object).ret()
+	c.end()
+
+	c.get(kind).i32(arrayTypeAddr).call(isSubtype).when()
+	c.get(object).load(arrayDescr).load(descrTypeNum).i32(npyLong).ne().when().get(object).ret().end()
+	c.get(object).i32(npyLongLong).call(descrFromType).i32(0).call(cast).set(result)
+	c.release(object, dealloc)
+	c.get(result).ret()
+	c.end()
+
+	c.i32(npyLong).call(descrFromType).tee(descr).load(descrTypeObj).get(kind).ne()
+	c.when().release(descr, dealloc).get(object).ret().end()
+	c.release(descr, dealloc)
+	// The value in 64 bits on the C stack.
+	c.u32(0x23, stackPointer).i32(16).sub().tee(stack).u32(0x24, stackPointer)
+	c.get(stack).get(object).load(8).extend().store64(0)
+	c.i32(npyLongLong).call(descrFromType).set(descr)
+	c.get(stack).get(descr).i32(0).call(scalar).set(result)
+	c.release(descr, dealloc)
+	c.release(object, dealloc)
+	c.get(stack).i32(16).add().u32(0x24, stackPointer)
+	c.get(result)
+	return n.m.AddFunc(i32s(1), i32s(1), append(c.b, 0x0b))
+}
+
+// wrap puts a function around a method: its result goes through widen when the user called it.
+func (n *numpyPatch) wrap(name, params string, user, widen uint32) {
+	index := n.fn(name, params, one)
+	if n.err != nil {
+		return
+	}
+	body, err := n.m.Body(index)
+	if err != nil {
+		n.err = err
+		return
+	}
+	original := n.m.AddFunc(i32s(len(params)), i32s(1), body)
+	result := uint32(len(params))
+	var c asm
+	c.locals(1)
+	for i := range result {
+		c.get(i)
+	}
+	c.call(original).set(result)
+	c.call(user).when().get(result).call(widen).ret().end()
+	c.get(result)
+	n.setBody(index, c)
+}
