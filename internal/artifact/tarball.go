@@ -99,10 +99,15 @@ func stageEntry(ctx context.Context, stage *stage, r io.Reader, size int64, use 
 	defer stage.store.root.Remove(name)
 	defer f.Close()
 	if n, err := io.Copy(f, io.LimitReader(r, size)); err != nil || n != size {
-		if err == nil {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil:
 			err = io.ErrUnexpectedEOF
+		case noSpace(err):
+			return fmt.Errorf("unpacking: %w", spaceHint(err))
 		}
-		return fmt.Errorf("unpacking: %w", spaceHint(err))
+		return fmt.Errorf("%w: it is cut: %w; copy it again", ErrArchive, err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("unpacking: %w", err)
