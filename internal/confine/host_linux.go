@@ -1,0 +1,244 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// settings take parts of the host away, for tests.
+type settings struct {
+	noView   bool
+	noSeal   bool
+	landlock func() (int, error)
+}
+
+// A host is what one belt knows about this machine. It does not change once it is prepared.
+type host struct {
+	id      identity
+	binds   []bind
+	names   map[string]string // place of each name in the child's view
+	view    view
+	viewed  bool
+	abi     int  // of Landlock; 0 when it cannot be used
+	sealed  bool // the program is stopped at its start and filtered there
+	filter  []unix.SockFilter
+	runtime string // folder for scratch where there is no view
+	groups  cgroups
+}
+
+// markPID stands in a filter for the number that the process will have.
+const markPID = 0x7ffffff1
+
+func (h *host) prepare(spec Spec, set settings, report *Report) error {
+	h.view.namespace = -1
+	found, err := findProgram(spec.Program)
+	if err != nil {
+		return err
+	}
+	if h.binds, h.names, err = found.binds(spec.ReadOnly); err != nil {
+		return err
+	}
+	h.id = chooseIdentity()
+	add := func(f Fence) { report.Fences = append(report.Fences, f) }
+
+	viewFence := Fence{Name: fenceView, Spare: true}
+	switch {
+	case set.noView:
+		viewFence.Why = "switched off"
+	case !h.id.root:
+		viewFence.Why = whyNoNamespace()
+	default:
+		h.view, err = newView(h.binds, spec.Scratch)
+		if h.viewed = err == nil; h.viewed {
+			viewFence.Holds, viewFence.Detail = true, "mount namespace, read-only"
+		} else {
+			viewFence.Why = fmt.Sprintf("%v; a container needs the right to mount in a user namespace of its own", err)
+		}
+	}
+	add(viewFence)
+
+	ask := landlockABI
+	if set.landlock != nil {
+		ask = set.landlock
+	}
+	landlockFence := Fence{Name: fenceLandlock}
+	h.abi, err = ask()
+	switch {
+	case err != nil:
+		h.abi = 0
+		landlockFence.Why = err.Error()
+	case h.abi < landlockNeeded:
+		landlockFence.Why = fmt.Sprintf("ABI %d, need >= %d (Linux 6.2)", h.abi, landlockNeeded)
+	default:
+		landlockFence.Holds, landlockFence.Detail = true, fmt.Sprintf("ABI %d", h.abi)
+	}
+	add(landlockFence)
+
+	if !h.viewed {
+		h.hostNames(spec)
+		if h.runtime, err = runtimeFolder(spec.Runtime, h.id.change); err != nil {
+			return err
+		}
+		if err := sweep(h.runtime); err != nil {
+			return err
+		}
+	}
+
+	seccompFence := Fence{Name: fenceSeccomp}
+	if err := seccompAvailable(); err != nil {
+		seccompFence.Why = err.Error()
+	} else {
+		seccompFence.Holds, seccompFence.Detail = true, "allow-list"
+	}
+	add(seccompFence)
+
+	h.sealed = !set.noSeal && seccompFence.Holds
+	sealFence := Fence{Name: fenceSeal}
+	if h.sealed {
+		if err := h.buildFilter(); err != nil {
+			return err
+		}
+		err := h.rehearse(spec)
+		var blocked *sealError
+		switch {
+		case errors.As(err, &blocked):
+			h.sealed = false
+			sealFence.Why = whyNoTrace(err)
+		case err != nil:
+			return err
+		default:
+			sealFence.Holds, sealFence.Detail = true, "no fork, no exec, descriptors closed"
+		}
+	} else {
+		sealFence.Why = "switched off, or no seccomp"
+	}
+	add(sealFence)
+	if !h.sealed && seccompFence.Holds {
+		if err := h.buildFilter(); err != nil {
+			return err
+		}
+	}
+
+	identityFence := Fence{Name: fenceIdentity, Holds: true, Detail: "capabilities empty, no_new_privs"}
+	if h.id.change {
+		identityFence.Detail = fmt.Sprintf("user %d, ", h.id.uid) + identityFence.Detail
+	}
+	add(identityFence)
+	add(Fence{Name: fenceLimits, Holds: true, Detail: "rlimits; threads by watchdog"})
+	h.groups = findCgroups()
+	add(h.groups.fence())
+	if h.viewed {
+		add(Fence{Name: fenceScratch, Holds: true, Detail: "tmpfs"})
+	} else {
+		add(Fence{Name: fenceScratch, Holds: true, Detail: "watchdog"})
+	}
+	add(Fence{Name: fenceDeath, Holds: true, Detail: "death signal bound to a thread that stays"})
+	return nil
+}
+
+func (h *host) close() error {
+	h.view.close()
+	return nil
+}
+
+// hostNames gives the names their host paths: without a view the program sees the host's tree.
+func (h *host) hostNames(spec Spec) {
+	for name := range h.names {
+		target := h.names[name]
+		for _, b := range h.binds {
+			if b.target == target {
+				h.names[name] = b.source
+			}
+		}
+	}
+	for i, b := range h.binds {
+		h.binds[i].target = b.source
+	}
+	// The loader looks its libraries up here; it works without, by slower ways.
+	if info, err := os.Lstat("/etc/ld.so.cache"); err == nil && info.Mode().IsRegular() {
+		h.binds = append(h.binds, bind{source: "/etc/ld.so.cache", target: "/etc/ld.so.cache"})
+	}
+}
+
+func (h *host) buildFilter() (err error) {
+	plan := filterPlan{pid: markPID, utime: h.viewed}
+	if !h.sealed {
+		plan = filterPlan{utime: h.viewed, starter: true}
+	}
+	h.filter, err = buildFilter(plan)
+	return err
+}
+
+// filterFor is the filter for one process, which may send signals to itself only.
+func (h *host) filterFor(pid int) []unix.SockFilter {
+	filter := make([]unix.SockFilter, len(h.filter))
+	for i, instruction := range h.filter {
+		if instruction.Code == unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K && instruction.K == markPID {
+			instruction.K = uint32(pid)
+		}
+		filter[i] = instruction
+	}
+	return filter
+}
+
+// rehearse starts the program and ends it before its first instruction. What cannot be enforced
+// here shows now, and not with a call that waits.
+func (h *host) rehearse(spec Spec) error {
+	box := &Box{belt: &Belt{spec: spec, limits: spec.limits(), host: *h}, roots: map[string]*os.Root{}}
+	defer box.Close()
+	if err := box.cell.open(box); err != nil {
+		return err
+	}
+	if err := box.cell.thread.do(func() error { return readable(h.binds) }); err != nil {
+		return fmt.Errorf("checking what user %d may read: %w", h.id.uid, err)
+	}
+	files, release, err := stdio(Command{})
+	if err != nil {
+		return err
+	}
+	defer release()
+	return box.cell.thread.do(func() error {
+		stopped, err := box.cell.fork(box, Command{}, files)
+		if stopped != nil {
+			end(stopped.pid)
+		}
+		return err
+	})
+}
+
+// readable runs on the confined thread.
+func readable(binds []bind) error {
+	for _, b := range binds {
+		fd, err := unix.Open(b.target, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			return fmt.Errorf("%s: %w; let others read it, and enter the folders above it", b.source, err)
+		}
+		unix.Close(fd)
+	}
+	return nil
+}
+
+func whyNoNamespace() string {
+	const also = "; run as root, or let users make user namespaces"
+	if data, err := os.ReadFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"); err == nil && strings.TrimSpace(string(data)) == "1" {
+		return "AppArmor keeps user namespaces from ordinary programs; give this program a profile with the userns rule, or set kernel.apparmor_restrict_unprivileged_userns=0"
+	}
+	if data, err := os.ReadFile("/proc/sys/kernel/unprivileged_userns_clone"); err == nil && strings.TrimSpace(string(data)) == "0" {
+		return "user namespaces are off for ordinary users; set kernel.unprivileged_userns_clone=1"
+	}
+	if data, err := os.ReadFile("/proc/sys/user/max_user_namespaces"); err == nil && strings.TrimSpace(string(data)) == "0" {
+		return "user namespaces are off; raise user.max_user_namespaces"
+	}
+	return "an ordinary user outside a user namespace cannot mount" + also
+}
+
+func whyNoTrace(err error) string {
+	if data, readErr := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); readErr == nil && strings.TrimSpace(string(data)) == "3" {
+		return "kernel.yama.ptrace_scope is 3, so the program cannot be stopped at its start; set it to 2 or less"
+	}
+	return fmt.Sprintf("%v; a container must allow ptrace of own children", err)
+}

@@ -1,0 +1,169 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A puppet is a program that was stopped by exec, before the first instruction of its loader.
+// Through ptrace we let it make a few system calls in its own name: close what it inherited,
+// install its filter. The filter can then deny fork and exec as well, which a filter that the
+// starting thread carries must allow; and limits that we set meanwhile are in place before the
+// program runs. All calls must come from the thread that started the program.
+type puppet struct {
+	pid   int
+	saved registers
+	code  []byte // what stood at the program counter
+}
+
+// scratchBelowStack is how far below the stack pointer arguments are put. The kernel keeps the
+// stack of a new program mapped far beyond that, and nothing has been called yet.
+const scratchBelowStack = 32 << 10
+
+// takePuppet waits for the stop of a program that was started under trace.
+func takePuppet(pid int) (*puppet, error) {
+	if err := awaitTrap(pid); err != nil {
+		return nil, err
+	}
+	// Our end ends the program even if the death signal were lost.
+	if err := unix.PtraceSetOptions(pid, unix.PTRACE_O_EXITKILL); err != nil {
+		return nil, fmt.Errorf("setting trace options: %w", err)
+	}
+	p := &puppet{pid: pid, code: make([]byte, len(callAndTrap))}
+	if err := p.saved.get(pid); err != nil {
+		return nil, fmt.Errorf("reading registers: %w", err)
+	}
+	if _, err := unix.PtracePeekText(pid, p.saved.counter(), p.code); err != nil {
+		return nil, fmt.Errorf("reading code: %w", err)
+	}
+	if _, err := unix.PtracePokeText(pid, p.saved.counter(), callAndTrap); err != nil {
+		return nil, fmt.Errorf("writing code: %w", err)
+	}
+	return p, nil
+}
+
+// call makes one system call in the program.
+func (p *puppet) call(number int, args ...uintptr) (uintptr, error) {
+	regs := p.saved
+	regs.setCall(number, args)
+	if err := regs.set(p.pid); err != nil {
+		return 0, fmt.Errorf("writing registers: %w", err)
+	}
+	if err := unix.PtraceCont(p.pid, 0); err != nil {
+		return 0, fmt.Errorf("continuing: %w", err)
+	}
+	if err := awaitTrap(p.pid); err != nil {
+		return 0, err
+	}
+	if err := regs.get(p.pid); err != nil {
+		return 0, fmt.Errorf("reading registers: %w", err)
+	}
+	result := int64(regs.result())
+	if result < 0 && result >= -4095 {
+		return 0, unix.Errno(-result)
+	}
+	return uintptr(result), nil
+}
+
+// put writes data where arguments may lie and returns its address. Each call overwrites the last.
+func (p *puppet) put(data []byte) (uintptr, error) {
+	address := (p.saved.stack() - scratchBelowStack) &^ 63
+	if len(data) > scratchBelowStack/2 {
+		return 0, errors.New("too much data for a stopped program")
+	}
+	local := unix.Iovec{Base: &data[0]}
+	local.SetLen(len(data))
+	remote := unix.RemoteIovec{Base: address, Len: len(data)}
+	if n, err := unix.ProcessVMWritev(p.pid, []unix.Iovec{local}, []unix.RemoteIovec{remote}, 0); err == nil && n == len(data) {
+		return address, nil
+	}
+	// A word at a time, where the kernel was built without the quick way.
+	if _, err := unix.PtracePokeData(p.pid, address, data); err != nil {
+		return 0, fmt.Errorf("writing arguments: %w", err)
+	}
+	return address, nil
+}
+
+// seal closes inherited descriptors, lets an overlong file be an error instead of a death, and
+// installs the filter.
+func (p *puppet) seal(filter []unix.SockFilter) error {
+	// Descriptors that we were given without close-on-exec, by whoever started us, end here.
+	if _, err := p.call(unix.SYS_CLOSE_RANGE, 3, uintptr(full), 0); err != nil {
+		return fmt.Errorf("closing inherited descriptors: %w", err)
+	}
+	// RLIMIT_FSIZE sends SIGXFSZ, which kills and loses all output. Ignored, it is EFBIG.
+	ignore := sigaction{handler: 1}
+	at, err := p.put(bytesOf(&ignore))
+	if err != nil {
+		return err
+	}
+	if _, err := p.call(unix.SYS_RT_SIGACTION, uintptr(unix.SIGXFSZ), at, 0, 8); err != nil {
+		return fmt.Errorf("ignoring SIGXFSZ: %w", err)
+	}
+	base := (p.saved.stack() - scratchBelowStack) &^ 63
+	const header = 16 // struct sock_fprog: u16 length, padding, pointer
+	data := make([]byte, header+len(filter)*int(unsafe.Sizeof(filter[0])))
+	*(*uint16)(unsafe.Pointer(&data[0])) = uint16(len(filter))
+	*(*uint64)(unsafe.Pointer(&data[8])) = uint64(base) + header
+	copy(data[header:], unsafe.Slice((*byte)(unsafe.Pointer(&filter[0])), len(filter)*int(unsafe.Sizeof(filter[0]))))
+	if at, err = p.put(data); err != nil {
+		return err
+	}
+	if at != base {
+		return errors.New("arguments moved")
+	}
+	if _, err := p.call(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, at); err != nil {
+		return fmt.Errorf("installing seccomp filter: %w", err)
+	}
+	return nil
+}
+
+// release puts everything back and lets the program run.
+func (p *puppet) release() error {
+	if _, err := unix.PtracePokeText(p.pid, p.saved.counter(), p.code); err != nil {
+		return fmt.Errorf("restoring code: %w", err)
+	}
+	if err := p.saved.set(p.pid); err != nil {
+		return fmt.Errorf("restoring registers: %w", err)
+	}
+	if err := unix.PtraceDetach(p.pid); err != nil {
+		return fmt.Errorf("letting the program run: %w", err)
+	}
+	return nil
+}
+
+// awaitTrap waits until the program stands at a breakpoint. Any other signal that reaches it
+// before its first instruction is dropped: nobody else has business with it yet.
+func awaitTrap(pid int) error {
+	for {
+		var status unix.WaitStatus
+		_, err := unix.Wait4(pid, &status, unix.WALL|unix.WNOTHREAD, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fmt.Errorf("waiting for the program to stop: %w", err)
+		case status.Exited() || status.Signaled():
+			return errEndedEarly
+		case status.Stopped() && status.StopSignal() == unix.SIGTRAP:
+			return nil
+		}
+		if err := unix.PtraceCont(pid, 0); err != nil {
+			return fmt.Errorf("continuing: %w", err)
+		}
+	}
+}
+
+// errEndedEarly means that the program is gone and its number was given up.
+var errEndedEarly = errors.New("the program ended before it ran")
+
+type sigaction struct {
+	handler, flags, restorer, mask uint64
+}
+
+func bytesOf[T any](value *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(value)), unsafe.Sizeof(*value))
+}
