@@ -273,7 +273,7 @@ func TestStdioLargeMessages(t *testing.T) {
 
 // The reader must not keep what it will refuse.
 func TestFrameReaderBoundsMemory(t *testing.T) {
-	const size, limit = 256 << 20, 1 << 20
+	const size, limit = 64 << 20, 1 << 20
 	in := io.MultiReader(io.LimitReader(zeros{}, size), strings.NewReader("\n{}\n"))
 	frames := newFrameReader(in, limit)
 	var before, after runtime.MemStats
@@ -453,7 +453,7 @@ func TestStdioStopsAtOnce(t *testing.T) {
 func TestStdioSlowReaderHoldsUpItselfOnly(t *testing.T) {
 	p := startStdio(t, StdioOptions{})
 	p.send(initialize("init", "2025-11-25"), initialized)
-	big := map[string]any{"text": "x", "repeat": 1 << 20}
+	big := map[string]any{"text": "x", "repeat": 32 << 10}
 	for i := range 100 {
 		p.send(call(i, "echo", big))
 	}
