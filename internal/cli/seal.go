@@ -23,8 +23,9 @@ import (
 type Sealer interface {
 	// Replace puts a process with an empty environment in the place of this one.
 	Replace(Settings) error
-	// Confine enters the namespaces that the belt wants, once.
-	Confine(Settings) error
+	// Confine enters the namespace that the belt wants, once. A restart finds the settings on
+	// the same descriptor again.
+	Confine(s Settings, descriptor int) error
 }
 
 const sealedName = "sealed"
@@ -50,13 +51,13 @@ func (p *Program) sealed(cmd *cobra.Command, f *settingFlags) (Settings, error) 
 		if err := p.Seal.Replace(s); err != nil {
 			return s, fmt.Errorf("starting again without environment: %w", err)
 		}
-		return s, p.Seal.Confine(s)
+		return s, nil // this system cannot replace a process, and has no namespaces either
 	}
 	s, err := takeOver(descriptor)
 	if err != nil {
 		return s, fault.New(fault.Usage, "the flag --sealed is not for people; leave it out", "reading the settings: %w", err)
 	}
-	return s, p.Seal.Confine(s)
+	return s, p.Seal.Confine(s, descriptor)
 }
 
 // mostSettings bounds the settings to what every system's pipe takes without a reader.

@@ -23,8 +23,8 @@ func quiet() (*Program, *bytes.Buffer, *bytes.Buffer) {
 
 type unsealed struct{}
 
-func (unsealed) Replace(Settings) error { return nil }
-func (unsealed) Confine(Settings) error { return nil }
+func (unsealed) Replace(Settings) error      { return nil }
+func (unsealed) Confine(Settings, int) error { return nil }
 
 func TestUsageErrorsExitTwoWithAHint(t *testing.T) {
 	tests := []struct{ line, text, hint string }{

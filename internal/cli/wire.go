@@ -15,8 +15,6 @@ func fences(context.Context) ([]doctor.Fence, string) {
 	return []doctor.Fence{}, "no engine is part of this build, so there is nothing to fence"
 }
 
-func (s sealer) Confine(Settings) error { return nil }
-
 func (p *Program) printConfig(string) error {
 	return fault.New(fault.Unsupported, "", "no client snippets are part of this build")
 }

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"sallyport.dev/sallyport/internal/confine"
+)
+
+// Confine enters a user namespace when an ordinary user needs one for the private view. The restart
+// gets our arguments as they are, so the settings are put on the descriptor that they name.
+func (s sealer) Confine(settings Settings, descriptor int) error {
+	pipe, err := handOver(settings)
+	if err != nil {
+		return err
+	}
+	// Closed on return: an open pipe would be one more thing that leaks into interpreters.
+	defer pipe.Close()
+	if own := int(pipe.Fd()); own == descriptor {
+		_, err = unix.FcntlInt(uintptr(own), unix.F_SETFD, 0)
+	} else {
+		err = unix.Dup3(own, descriptor, 0)
+		defer unix.Close(descriptor)
+	}
+	if err != nil {
+		return fmt.Errorf("handing the settings over: %w", err)
+	}
+	// An error means that this host gives no namespace. Then the belt is made of what is left, and
+	// says itself what is missing, or refuses.
+	_ = confine.EnterUserNamespace(s.executable)
+	return nil
+}
