@@ -101,6 +101,30 @@ func (b *Box) Path(name string) string {
 // process, until Close, and never leaves the folder through a link. It is nil for other names.
 func (b *Box) Root(name string) *os.Root { return b.roots[name] }
 
+// Mkdir makes a folder in a scratch folder before the start, with those above it, all owned by
+// the user that the program runs as. The name is slash-separated and relative.
+func (b *Box) Mkdir(scratch, name string) error {
+	root := b.roots[scratch]
+	if root == nil {
+		return fmt.Errorf("making folder %s: no scratch folder %s", name, scratch)
+	}
+	for i := 1; i <= len(name); i++ {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		switch err := root.Mkdir(name[:i], 0o755); {
+		case errors.Is(err, os.ErrExist):
+			continue
+		case err != nil:
+			return fmt.Errorf("making folder %s: %w", path.Base(name[:i]), err)
+		}
+		if err := b.cell.own(root, name[:i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Put writes a file into a scratch folder before the start, with the folders above it, all owned
 // by the user that the program runs as. The name is slash-separated and relative.
 func (b *Box) Put(scratch, name string, data []byte) error {
@@ -108,14 +132,8 @@ func (b *Box) Put(scratch, name string, data []byte) error {
 	if root == nil {
 		return fmt.Errorf("writing %s: no scratch folder %s", name, scratch)
 	}
-	for i, r := range name {
-		if r != '/' {
-			continue
-		}
-		if err := root.Mkdir(name[:i], 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("making folder for %s: %w", path.Base(name), err)
-		}
-		if err := b.cell.own(root, name[:i]); err != nil {
+	if folder := path.Dir(name); folder != "." {
+		if err := b.Mkdir(scratch, folder); err != nil {
 			return err
 		}
 	}
