@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -55,7 +56,7 @@ func (f *Failure) public(l Limits) (FailureKind, string) {
 		}
 	}
 	what, next := kind.explain(l)
-	if detail := strings.TrimRight(hideHostPaths(printable(f.Message, maxMessage)), ". "); detail != "" {
+	if detail := strings.TrimRight(hideHostPaths(oneLine(f.Message, maxMessage)), ". "); detail != "" {
 		what += ": " + detail
 	}
 	return kind, what + ". " + next
@@ -67,29 +68,21 @@ const maxMessage = 600
 // into messages; this is for the day that one does, as a path names users and tells where a
 // sandbox keeps its files.
 func hideHostPaths(s string) string {
-	words := strings.SplitAfter(s, " ")
-	for i, word := range words {
-		bare := strings.Trim(word, " .,:;()[]{}'`\"\\=")
-		if isHostPath(bare) {
-			words[i] = strings.Replace(word, bare, "(a path of the host)", 1)
+	return absolutePath.ReplaceAllStringFunc(s, func(found string) string {
+		at := strings.IndexAny(found, `/\`)
+		path := found[at:]
+		if path == "/tmp" || path == "/tmp." || path == "/workspace" || strings.HasPrefix(path, "/workspace/") || strings.HasPrefix(path, "/workspace.") {
+			return found
 		}
-	}
-	return strings.Join(words, "")
+		if path[0] == '\\' {
+			at -= len("C:")
+		}
+		return found[:at] + "(a path of the host)"
+	})
 }
 
-func isHostPath(word string) bool {
-	at := strings.IndexByte(word, '/')
-	if win := strings.Index(word, `:\`); win >= 0 {
-		return true
-	}
-	if at < 0 {
-		return false
-	}
-	if at > 0 && !strings.ContainsAny(word[at-1:at], "=:'\"(`[") {
-		return false // a/b, and the like
-	}
-	path := word[at:]
-	return strings.Count(path, "/") > 1 && !strings.HasPrefix(path, "/workspace/") || strings.HasPrefix(path, "/tmp/")
-}
+// absolutePath matches a path of either kind of system, with the one character before it that
+// tells it from a fraction such as MiB/s.
+var absolutePath = regexp.MustCompile("(?:^|[^A-Za-z0-9_./])(?:/[^\\s\"'`,;:()\\[\\]{}]*|[A-Za-z]:\\\\[^\\s\"'`,;()]*)")
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }

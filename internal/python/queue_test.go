@@ -105,6 +105,7 @@ func TestClientsTakeTurns(t *testing.T) {
 		}
 		first.leave()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if got := strings.Join(order, " "); got != "greedy0 b3 c5 greedy1 b4 greedy2" {
 			t.Errorf("order is %s", got)
 		}
