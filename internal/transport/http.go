@@ -74,7 +74,8 @@ type HTTPHandler struct {
 	handshake, stateless http.Handler
 }
 
-// NewHTTPHandler makes a handler over a server. Close ends its sessions.
+// NewHTTPHandler makes a handler over a server, to which it adds a middleware that answers methods
+// of features that the server does not declare. Close ends its sessions.
 func NewHTTPHandler(server *sdk.Server, opts HTTPOptions) (*HTTPHandler, error) {
 	opts = opts.orDefault()
 	hosts, err := newHostList(opts.AllowedHosts)
@@ -86,6 +87,7 @@ func NewHTTPHandler(server *sdk.Server, opts HTTPOptions) (*HTTPHandler, error) 
 			return nil, errors.New("a token is empty")
 		}
 	}
+	server.AddReceivingMiddleware(onlyOffered(server))
 	get := func(*http.Request) *sdk.Server { return server }
 	limit := int64(opts.Limits.Bytes)
 	return &HTTPHandler{

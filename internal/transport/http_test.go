@@ -35,7 +35,7 @@ type endpoint struct {
 func startHTTP(t *testing.T, opts HTTPOptions) *endpoint {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	e := &endpoint{t: t, server: newTestServer(t), client: &http.Client{Transport: &http.Transport{}}, ended: make(chan error, 1), cancel: cancel}
+	e := &endpoint{t: t, server: newTestServer(), client: &http.Client{Transport: &http.Transport{}}, ended: make(chan error, 1), cancel: cancel}
 	var err error
 	if e.handler, err = NewHTTPHandler(e.server.Server, opts); err != nil {
 		t.Fatal(err)
@@ -432,6 +432,7 @@ func TestHTTPStatelessEraHasNoSessions(t *testing.T) {
 		"header and body differ":  {e.stateless(1, "tools/call", map[string]any{"name": "echo", "arguments": map[string]any{"text": "x"}}, header("Mcp-Method", "tools/list")), 400, -32020},
 		"body without header":     {e.new(http.MethodPost, strings.NewReader(request(1, "tools/list", modern(map[string]any{})))), 400, -32020},
 		"header without body":     {e.new(http.MethodPost, strings.NewReader(request(1, "tools/list", nil)), header(versionHeader, "2026-07-28"), header("Mcp-Method", "tools/list")), 400, mcp.CodeInvalidParams},
+		"feature nobody offers":   {e.stateless(1, "prompts/list", map[string]any{}), 404, codeMethodNotFound},
 		"unknown tool":            {e.stateless(1, "tools/call", map[string]any{"name": "nobody", "arguments": map[string]any{}}), 400, mcp.CodeInvalidParams},
 		"initialize in this era":  {e.stateless(1, "initialize", map[string]any{}), 404, codeMethodNotFound},
 		"revision of next decade": {e.stateless(1, "tools/list", map[string]any{}, header(versionHeader, "2036-01-01")), 400, -32020},
@@ -670,7 +671,7 @@ func TestServeStopsCleanly(t *testing.T) {
 }
 
 func TestServeRefusesToBeOpen(t *testing.T) {
-	server := newTestServer(t)
+	server := newTestServer()
 	open, err := NewHTTPHandler(server.Server, HTTPOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -720,7 +721,7 @@ func TestHTTPAnswersAreJSON(t *testing.T) {
 	for name, g := range map[string]got{
 		"SDK refuses the Accept":  e.post(request(1, "ping", nil), inSession(session), header("Accept", "text/html")),
 		"SDK refuses the version": e.post(request(1, "ping", nil), inSession(session), header(versionHeader, "1999-01-01")),
-		"SDK misses the params":   e.post(request(1, "resources/read", nil), inSession(session)),
+		"SDK misses the params":   e.post(request(1, "prompts/get", nil), inSession(session)),
 	} {
 		if r := g.reply(t); g.status != 400 || !json.Valid([]byte(g.body)) || string(r.ID) != "1" || r.Error == nil {
 			t.Errorf("%s: %d %s", name, g.status, g.body)

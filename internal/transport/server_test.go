@@ -30,21 +30,20 @@ type echoArgs struct {
 	Repeat int    `json:"repeat,omitempty"`
 }
 
-func newTestServer(t *testing.T) *testServer {
-	t.Helper()
+func newTestServer() *testServer {
 	s := &testServer{
-		Server:    sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{}}),
+		Server:    sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}}),
 		started:   make(chan string, 1000),
 		cancelled: make(chan string, 1000),
 	}
-	sdk.AddTool(s.Server, &sdk.Tool{Name: "echo"}, func(_ context.Context, _ *sdk.CallToolRequest, args echoArgs) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(s.Server, &sdk.Tool{Name: "echo", Description: "Repeats a text."}, func(_ context.Context, _ *sdk.CallToolRequest, args echoArgs) (*sdk.CallToolResult, any, error) {
 		text := strings.Repeat(args.Text, max(1, args.Repeat))
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
 	})
-	sdk.AddTool(s.Server, &sdk.Tool{Name: "client"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(s.Server, &sdk.Tool{Name: "client", Description: "Names the client."}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: Client(ctx)}}}, nil, nil
 	})
-	sdk.AddTool(s.Server, &sdk.Tool{Name: "slow"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(s.Server, &sdk.Tool{Name: "slow", Description: "Runs until it is cancelled."}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 		s.running.Add(1)
 		defer s.running.Add(-1)
 		s.started <- Client(ctx)

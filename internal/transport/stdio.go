@@ -50,10 +50,12 @@ var ErrStuck = errors.New("a call did not end after it was cancelled")
 // ServeStdio serves one client on in and out until the end of input, until out breaks, or until
 // ctx ends; then it cancels what still runs. It returns nil at the end of input and when ctx ends.
 //
-// It closes neither in nor out. A read or write that blocks in the kernel keeps its goroutine
+// It adds a middleware to the server, which answers methods of features that the server does not
+// declare. It closes neither in nor out. A read or write that blocks in the kernel keeps its goroutine
 // until the descriptor is closed; everything else has ended when ServeStdio returns.
 func ServeStdio(ctx context.Context, server *sdk.Server, in io.Reader, out io.Writer, opts StdioOptions) error {
 	opts = opts.orDefault()
+	server.AddReceivingMiddleware(onlyOffered(server))
 	conn := newStdioConn(in, out, opts)
 	session, err := server.Connect(withClient(ctx, "stdio"), connector{conn}, nil)
 	if err != nil {

@@ -34,7 +34,7 @@ func startStdio(t *testing.T, opts StdioOptions) *peer {
 	ctx, cancel := context.WithCancel(t.Context())
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	p := &peer{t: t, server: newTestServer(t), in: inW, lines: make(chan string, 10_000), output: outR, ended: make(chan error, 1), cancel: cancel}
+	p := &peer{t: t, server: newTestServer(), in: inW, lines: make(chan string, 10_000), output: outR, ended: make(chan error, 1), cancel: cancel}
 	go func() {
 		p.ended <- ServeStdio(ctx, p.server.Server, inR, outW, opts)
 		inR.Close()
@@ -111,7 +111,7 @@ func (p *peer) handshake(version string) {
 func pipe(t *testing.T, input string, opts StdioOptions) []reply {
 	t.Helper()
 	var out bytes.Buffer
-	if err := ServeStdio(t.Context(), newTestServer(t).Server, strings.NewReader(input), &out, opts); err != nil {
+	if err := ServeStdio(t.Context(), newTestServer().Server, strings.NewReader(input), &out, opts); err != nil {
 		t.Fatalf("serving: %v", err)
 	}
 	var replies []reply
@@ -163,7 +163,7 @@ func TestStdioPeersWithTheSDKClient(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			inR, inW := io.Pipe()
 			outR, outW := io.Pipe()
-			server := newTestServer(t)
+			server := newTestServer()
 			ended := make(chan error, 1)
 			go func() {
 				ended <- ServeStdio(t.Context(), server.Server, inR, outW, StdioOptions{})
@@ -337,6 +337,10 @@ func TestStdioLifecycle(t *testing.T) {
 	p.send(initialized, `{"jsonrpc":"2.0","method":"notifications/unknown","params":{"x":1}}`)
 	p.send(request(4, "nobody/offers", nil))
 	p.wantError("4", codeMethodNotFound, "")
+	for _, method := range []string{"resources/list", "prompts/list", "logging/setLevel"} {
+		p.send(request(method, method, map[string]any{"level": "info"}))
+		p.wantError(`"`+method+`"`, codeMethodNotFound, "not found")
+	}
 	p.send(request(5, "ping", nil))
 	p.wantReply("5")
 }
@@ -487,7 +491,7 @@ func TestStdioClosedOutputCancels(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { inW.Close(); outW.Close() })
-		server := newTestServer(t)
+		server := newTestServer()
 		ended := make(chan error, 1)
 		go func() { ended <- ServeStdio(t.Context(), server.Server, inR, outW, StdioOptions{Drain: time.Hour}) }()
 		io.WriteString(inW, initialize(1, "2025-11-25")+"\n"+initialized+"\n"+call(2, "slow", nil)+"\n")
@@ -511,7 +515,7 @@ func TestStdioClosedOutputCancels(t *testing.T) {
 }
 
 func TestStdioReportsACallThatIgnoresItsCancellation(t *testing.T) {
-	server := newTestServer(t)
+	server := newTestServer()
 	release := make(chan struct{})
 	sdk.AddTool(server.Server, &sdk.Tool{Name: "deaf"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 		<-release
