@@ -257,10 +257,16 @@ func TestExport(t *testing.T) {
 	if !bytes.Equal(one.Bytes(), two.Bytes()) {
 		t.Error("two exports differ")
 	}
-	for _, body := range [][]byte{one.Bytes(), gz(t, one.Bytes())} {
-		name := filepath.Join(dir, "export")
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for in, body := range map[string][]byte{"export": one.Bytes(), "zipped": gz(t, one.Bytes()), "folder/export.tar": one.Bytes()} {
+		name := filepath.Join(dir, in)
 		if err := os.WriteFile(name, body, 0o600); err != nil {
 			t.Fatal(err)
+		}
+		if in == "folder/export.tar" {
+			name = filepath.Dir(name)
 		}
 		other := newStore(t)
 		if _, err := other.Ensure(ctx, item, Source{From: name}, nil); err != nil {
@@ -286,4 +292,37 @@ func TestExport(t *testing.T) {
 	if err := s.Export(ctx, &two, []Item{native}, nil); err == nil || !strings.Contains(err.Error(), "native") {
 		t.Errorf("native code was exported: %v", err)
 	}
+}
+
+// Nothing that an archive holds may panic or pass a name that leaves it.
+func FuzzArchives(f *testing.F) {
+	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		w, err := openZip(t, body)
+		if err == nil {
+			for _, n := range w.order {
+				if !filepath.IsLocal(n) {
+					t.Errorf("entry %q passed", n)
+				}
+				w.read(n, 1<<16)
+			}
+			wheelTree(w).info("x", "1")
+		}
+		s, err := Open(filepath.Join(privateDir(t), "cache"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		stage, err := s.stage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stage.Close()
+		p := filepath.Join(stage.path(), "in.tar")
+		if err := os.WriteFile(p, body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		eachTarFile(context.Background(), stage, p, func(n int64) bool { return n < 1<<16 }, func(*os.File, Digest) error { return nil })
+	})
 }

@@ -128,9 +128,13 @@ func environment(tmp string) []string {
 // A pick is one wheel to fetch. Without digests any wheel of that version is taken, which only the
 // first use of an extra package does.
 type pick struct {
-	project, version, platform string
-	digests                    []Digest
-	size                       int64
+	project, version string
+	platform         string // a wheel's tag; "any" for pure wheels
+	digests          []Digest
+	size             int64
+	// uv has no platform "any": where a project has native wheels too, it takes one of those. Asked for
+	// this one it cannot, since there are hardly any, and what comes is checked all the same.
+	foreign bool
 }
 
 func (p pick) requirement() string {
@@ -172,7 +176,11 @@ func (m manager) arguments(p pick, out, list string) []string {
 	if m.kind == "uv" {
 		// --no-config is left out on purpose: the index of a mirror stands there.
 		args = []string{"pip", "install", "--target", out, "--no-deps", "--no-build", "--link-mode", "copy", "--python-version", "3.13"}
-		if t := uvPlatform(p.platform); t != "" {
+		t := uvPlatform(p.platform)
+		if p.foreign {
+			t = "wasm32-pyodide2024"
+		}
+		if t != "" {
 			args = append(args, "--python-platform", t)
 		}
 	} else {
@@ -256,6 +264,9 @@ func (m manager) explain(p pick, said string, err error) error {
 		return false
 	}
 	name := p.project + " " + p.version
+	if p.platform == "any" {
+		name += " as a wheel of Python code alone"
+	}
 	switch {
 	case has("no space left", "disk quota", "os error 28", "not enough space"):
 		return fmt.Errorf("%w: %s ran out of disk while it fetched %s; free some space (its own cache counts too: %s cache purge or uv cache clean) and run the same command again", ErrNoSpace, m, name, m)

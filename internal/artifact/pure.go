@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -199,8 +200,10 @@ func pureTags(b []byte, project string) error {
 	return nil
 }
 
+var errImpure = errors.New("not pure")
+
 func impure(project, why string) error {
-	return fmt.Errorf("%w: %s cannot be added: %.100s; only packages of Python code alone can (their wheels end in -none-any.whl)", ErrArchive, project, why)
+	return fmt.Errorf("%w: %w: %s cannot be added: %.100s; only packages of Python code alone can (their wheels end in -none-any.whl)", ErrArchive, errImpure, project, why)
 }
 
 // keep lists the files of the package, sorted.

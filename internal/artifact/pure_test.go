@@ -121,6 +121,24 @@ func TestResolveIsTheSameWithPipAndUv(t *testing.T) {
 	}
 }
 
+// A pure wheel beside a native one of the same version is found by both.
+func TestPureBesideNative(t *testing.T) {
+	for _, kind := range []string{"pip", "uv"} {
+		t.Run(kind, func(t *testing.T) {
+			needManager(t, kind)
+			x := useIndex(t)
+			x.put("small_thing-2.0-py3-none-any.whl", extras(t))
+			for _, plat := range []string{"manylinux_2_17_x86_64", "manylinux_2_17_aarch64", "macosx_11_0_arm64", "macosx_10_9_x86_64", "win_amd64", "win_arm64"} {
+				x.put("small_thing-2.0-cp313-cp313-"+plat+".whl", wheelOf(t, "small-thing", "2.0", "cp313-cp313-"+plat, entry{"small_thing/_x.so", "x"}))
+			}
+			p, err := newStore(t).ResolvePyPI(context.Background(), "small-thing==2.0", Source{Manager: kind}, "", nil)
+			if err != nil || !slices.Contains(p.Modules, "other") {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+}
+
 // What was recorded at first use must come again, on this machine and on another with the same file.
 func TestRecordedPackageThatChanges(t *testing.T) {
 	for _, kind := range []string{"pip", "uv"} {

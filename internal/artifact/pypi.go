@@ -91,9 +91,18 @@ func (s *Store) fetchPure(ctx context.Context, project, version string, known *P
 }
 
 func (s *Store) pureFromManager(ctx context.Context, stage *stage, m manager, p pick, progress Progress) (Pure, error) {
-	// Without a platform the manager would take a wheel with native code for this machine, when a
-	// pure one of the same version exists beside it. pip can be told; uv is checked afterwards.
 	p.platform = "any"
+	got, err := s.pureOnce(ctx, stage, m, p, progress)
+	if m.kind == "uv" && errors.Is(err, errImpure) {
+		p.foreign = true
+		if again, err := s.pureOnce(ctx, stage, m, p, progress); err == nil {
+			return again, nil
+		}
+	}
+	return got, err
+}
+
+func (s *Store) pureOnce(ctx context.Context, stage *stage, m manager, p pick, progress Progress) (Pure, error) {
 	out, err := m.fetch(ctx, stage, p, progress)
 	if err != nil {
 		return Pure{}, err

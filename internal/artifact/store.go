@@ -185,9 +185,11 @@ func fill(f *os.File, r io.Reader, limit int64, executable bool) (Digest, error)
 	if err == nil && n > limit {
 		err = fmt.Errorf("%w: more than %d bytes", ErrMismatch, limit)
 	}
-	mode := os.FileMode(0o400)
+	// Readable by all inside a folder that is private: the belt shows single files to a process that
+	// runs as another user.
+	mode := os.FileMode(0o444)
 	if executable {
-		mode = 0o500
+		mode = 0o555
 	}
 	if err == nil {
 		err = chmod(f, mode)
