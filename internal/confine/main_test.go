@@ -6,7 +6,13 @@ import (
 	"testing"
 )
 
+// probeFolder is where the attack program is built, once.
+var probeFolder string
+
 func TestMain(m *testing.M) {
+	if role := os.Getenv("CONFINE_TEST_ROLE"); role != "" {
+		os.Exit(play(role, os.Args[1:]))
+	}
 	program, err := os.Executable()
 	if err == nil {
 		err = EnterUserNamespace(program)
@@ -14,5 +20,13 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "note: private views are not tested:", err)
 	}
-	os.Exit(m.Run())
+	probeFolder, err = os.MkdirTemp("", "confine-probe-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Chmod(probeFolder, 0o711)
+	code := m.Run()
+	os.RemoveAll(probeFolder)
+	os.Exit(code)
 }
