@@ -7,9 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 )
 
@@ -34,41 +32,6 @@ func NewToken(text []byte) (Token, error) {
 		return Token{}, errors.New("the token has characters that cannot stand in a header; use letters and digits")
 	}
 	return Token{sha256.Sum256(text)}, nil
-}
-
-// ReadToken reads a token from a file that holds nothing else.
-func ReadToken(path string) (Token, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Token{}, fmt.Errorf("reading the token: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxToken+3)) // room for a line end
-	if err != nil {
-		return Token{}, fmt.Errorf("reading the token: %w", err)
-	}
-	token, err := NewToken(text)
-	if err != nil {
-		return Token{}, fmt.Errorf("reading the token in %s: %w", path, err)
-	}
-	return token, nil
-}
-
-// TakeToken reads a token from an environment variable and removes the variable, so that no
-// child process inherits it.
-func TakeToken(variable string) (Token, error) {
-	text, ok := os.LookupEnv(variable)
-	if !ok {
-		return Token{}, fmt.Errorf("reading the token: the environment variable %s is not set", variable)
-	}
-	if err := os.Unsetenv(variable); err != nil {
-		return Token{}, fmt.Errorf("removing the token from the environment: %w", err)
-	}
-	token, err := NewToken([]byte(text))
-	if err != nil {
-		return Token{}, fmt.Errorf("reading the token in %s: %w", variable, err)
-	}
-	return token, nil
 }
 
 // principal is a short name for the bearer, safe to show.
