@@ -46,7 +46,7 @@ type Limits struct {
 	Memory    int64         // resident bytes of the process; 2 GiB
 	CPU       time.Duration // processor time; 10 minutes
 	OpenFiles int           // descriptors; 256
-	FileSize  int64         // bytes of one file; the largest scratch folder
+	FileSize  int64         // bytes of one file; the largest scratch folder and a little
 	Threads   int           // 64
 }
 
@@ -66,7 +66,8 @@ func (s Spec) limits() Limits {
 	}
 	if l.FileSize == 0 {
 		for _, folder := range s.Scratch {
-			l.FileSize = max(l.FileSize, folder.Bytes)
+			// A little more, so that a full folder says so (ENOSPC) before the file is too large.
+			l.FileSize = max(l.FileSize, folder.Bytes+1<<20)
 		}
 	}
 	return l
