@@ -116,7 +116,7 @@ func (c *checker) message() error {
 	if err := c.object(envelope, 1); err != nil {
 		return err
 	}
-	if _, err := c.dec.ReadToken(); err != io.EOF {
+	if _, err := c.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import "github.com/go-json-experiment/json/jsontext"
 // It returns none when there is no id, more than one, or one that cannot be echoed.
 func FindID(data []byte) ID {
 	var s IDScanner
-	s.Write(data)
+	_, _ = s.Write(data)
 	return s.ID()
 }
 

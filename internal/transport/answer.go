@@ -21,7 +21,7 @@ func deny(w http.ResponseWriter, status int, id mcp.ID, code int, text string) {
 		h.Set("Connection", "close")
 	}
 	w.WriteHeader(status)
-	w.Write(append(mcp.ErrorResponse(id, code, text), '\n'))
+	_, _ = w.Write(append(mcp.ErrorResponse(id, code, text), '\n')) // a client that left needs none
 }
 
 // An answer is the ResponseWriter that the SDK gets. It turns the SDK's plain-text errors into

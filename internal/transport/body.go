@@ -61,7 +61,7 @@ func (b *bodyReader) read(w http.ResponseWriter, r *http.Request) (body []byte, 
 		}
 		body = append(body, chunk[:n]...) // memory for what came, whatever Content-Length says
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			// The wait for the answer has no limit of its own here.
 			if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 				release()

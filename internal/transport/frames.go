@@ -3,6 +3,7 @@ package transport
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -64,7 +65,7 @@ func (f *frameReader) line() ([]byte, *mcp.Refusal, error) {
 			return nil, f.skip(line, part, err), nil
 		}
 		line = append(line, part...)
-		if err != bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, nil, err
 		}
 	}
@@ -73,11 +74,11 @@ func (f *frameReader) line() ([]byte, *mcp.Refusal, error) {
 // skip reads the rest of a line that is too long, looking for its id on the way.
 func (f *frameReader) skip(line, part []byte, err error) *mcp.Refusal {
 	var id mcp.IDScanner
-	id.Write(line)
-	id.Write(part)
-	for err == bufio.ErrBufferFull {
+	_, _ = id.Write(line)
+	_, _ = id.Write(part)
+	for errors.Is(err, bufio.ErrBufferFull) {
 		part, err = f.in.ReadSlice('\n')
-		id.Write(part)
+		_, _ = id.Write(part)
 	}
 	f.begun = true
 	return &mcp.Refusal{

@@ -123,7 +123,7 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveMCP(w, r, local)
 	case "/healthz":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		io.WriteString(w, "ok\n")
+		_, _ = io.WriteString(w, "ok\n")
 	default:
 		deny(w, http.StatusNotFound, "", mcp.CodeInvalidRequest, "nothing is here; the server is at /mcp")
 	}

@@ -51,8 +51,8 @@ func capabilities(ctx context.Context, server *sdk.Server) (map[string]json.RawM
 	case raw = <-c.answer:
 	case <-ctx.Done():
 	}
-	c.Close()
-	session.Close()
+	_ = c.Close()
+	_ = session.Close() // the probe ends in no other way
 	if raw == nil {
 		return nil, fmt.Errorf("asking for capabilities: %w", ctx.Err())
 	}

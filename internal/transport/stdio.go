@@ -64,7 +64,7 @@ func ServeStdio(ctx context.Context, server *sdk.Server, in io.Reader, out io.Wr
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		session.Wait() // its error repeats what conn recorded
+		_ = session.Wait() // it repeats what conn recorded
 	}()
 
 	select {
