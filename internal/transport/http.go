@@ -239,7 +239,7 @@ func (h *HTTPHandler) serveHandshake(w http.ResponseWriter, r *http.Request, msg
 	if a.status == http.StatusNotFound || (r.Method == http.MethodDelete && a.status < 300) {
 		h.sessions.remove(id)
 	}
-	if r.Context().Err() != nil && call != "" {
+	if r.Context().Err() != nil && call != "" && a.status == 0 {
 		// The SDK lets a call of this era run on. Its answer could reach nobody.
 		h.cancel(id, call)
 	}
