@@ -28,6 +28,7 @@ lie where they should not. The exit code is 1 when the default engine cannot run
 			if err != nil {
 				return err
 			}
+			p.Seal.Enter() // so that it reports what a server would get
 			report, err := p.examine(cmd.Context(), cache)
 			if err != nil {
 				return err
@@ -52,9 +53,9 @@ lie where they should not. The exit code is 1 when the default engine cannot run
 
 func (p *Program) examine(ctx context.Context, cache string) (doctor.Report, error) {
 	v := builtVersion()
-	r := doctor.Report{Version: v.Version, Platform: v.Platform, User: "ordinary", Engines: []doctor.Engine{}, Credentials: []doctor.Credential{}}
-	if os.Geteuid() == 0 {
-		r.User = "root"
+	r := doctor.Report{Version: v.Version, Platform: v.Platform, User: "root", Engines: []doctor.Engine{}, Credentials: []doctor.Credential{}}
+	if ordinaryUser() {
+		r.User = "ordinary"
 	}
 	r.Fences, r.Summary = p.Fences(ctx)
 	for i, k := range p.Engines {

@@ -26,6 +26,8 @@ type Sealer interface {
 	// Confine enters the namespace that the belt wants, once. A restart finds the settings on
 	// the same descriptor again.
 	Confine(s Settings, descriptor int) error
+	// Enter is Confine for commands that start no server: no settings cross, nothing is emptied.
+	Enter()
 }
 
 const sealedName = "sealed"

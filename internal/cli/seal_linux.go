@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -26,8 +28,21 @@ func (s sealer) Confine(settings Settings, descriptor int) error {
 	if err != nil {
 		return fmt.Errorf("handing the settings over: %w", err)
 	}
-	// An error means that this host gives no namespace. Then the belt is made of what is left, and
-	// says itself what is missing, or refuses.
-	_ = confine.EnterUserNamespace(s.executable)
+	s.Enter()
 	return nil
+}
+
+// Enter drops the error, which means that this host gives no namespace: then the belt is made of what
+// is left, and says itself what is missing, or refuses.
+func (s sealer) Enter() { _ = confine.EnterUserNamespace(s.executable) }
+
+// ordinaryUser tells root from an ordinary user, who is root in a namespace after Enter.
+func ordinaryUser() bool {
+	raw, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return os.Geteuid() != 0
+	}
+	fields := strings.Fields(string(raw))
+	everyUser := len(fields) == 3 && fields[0] == "0" && fields[1] == "0" && fields[2] == "4294967295"
+	return os.Geteuid() != 0 || !everyUser
 }

@@ -43,6 +43,8 @@ is there. --check proves a prepared cache without the network.`,
 			if want.Cache, err = p.Environ.cacheDir(want.Cache); err != nil {
 				return err
 			}
+			// Images are built and checked in the same belt that calls run in.
+			p.Seal.Enter()
 			if export != "" {
 				return exportTo(cmd.Context(), k, want, export)
 			}

@@ -127,3 +127,21 @@ func TestFindCredentialsFollowsNoLink(t *testing.T) {
 		t.Errorf("found %v, %v behind a link", found, err)
 	}
 }
+
+func TestFindCredentialsPassesOverUnreadableFolders(t *testing.T) {
+	dir := t.TempDir()
+	closed := filepath.Join(dir, "a-closed")
+	if err := os.Mkdir(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadDir(closed); err == nil {
+		t.Skip("this user reads everything; root, most likely")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "id_rsa"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := doctor.FindCredentials(os.DirFS(dir), dir)
+	if err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v; a closed folder must not hide what lies beside it", found, err)
+	}
+}
