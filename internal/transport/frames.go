@@ -28,8 +28,8 @@ func newFrameReader(in io.Reader, limit int) *frameReader {
 	return &frameReader{in: bufio.NewReaderSize(in, 64<<10), limit: limit}
 }
 
-// next returns the next line that is not blank, without its line end. A last line without a line
-// end counts. Memory grows with what arrived, up to the limit; a longer line is read to its end
+// next returns the next line that is not blank, without its 0x0A; a 0x0D before that is white space
+// to JSON. A last line without a line end counts. Memory grows with what arrived, up to the limit; a longer line is read to its end
 // and dropped, so that the stream stays in step.
 func (f *frameReader) next() (frame, error) {
 	for {
@@ -41,7 +41,6 @@ func (f *frameReader) next() (frame, error) {
 			f.begun = true
 			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 		}
-		line = bytes.TrimSuffix(line, []byte("\r"))
 		if len(bytes.Trim(line, " \t\r")) > 0 {
 			return frame{data: line}, nil
 		}
@@ -60,8 +59,7 @@ func (f *frameReader) line() ([]byte, *mcp.Refusal, error) {
 		if n := len(part); n > 0 && part[n-1] == '\n' {
 			part = part[:n-1]
 		}
-		// Two bytes of grace for the carriage return; the envelope holds the exact limit.
-		if len(line)+len(part) > f.limit+2 {
+		if len(line)+len(part) > f.limit {
 			return nil, f.skip(line, part, err), nil
 		}
 		line = append(line, part...)

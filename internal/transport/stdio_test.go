@@ -202,15 +202,15 @@ func TestStdioFraming(t *testing.T) {
 	ping := func(id int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id) }
 	for name, test := range map[string]struct {
 		in   string
-		want []string // ids in any order
+		want []string // ids in any order, with a mark where the answer is an error
 	}{
 		"BOM, CRLF, blank lines, no last newline": {"\xef\xbb\xbf" + ping(1) + "\r\n\r\n   \n" + ping(2) + "\r\n" + ping(3), []string{"1", "2", "3"}},
 		"junk does not end the stream":            {"hello\n" + ping(1) + "\n\x00\xff\n{\n" + ping(2) + "\n", []string{"", "", "", "1", "2"}},
-		"BOM on a later line is junk":             {ping(1) + "\n\xef\xbb\xbf" + ping(2) + "\n" + ping(3) + "\n", []string{"1", "2", "3"}},
+		"BOM on a later line is junk":             {ping(1) + "\n\xef\xbb\xbf" + ping(2) + "\n" + ping(3) + "\n", []string{"1", "2!", "3"}},
 		"empty input":                             {"", nil},
 		"only blank lines":                        {"\n\r\n \n", nil},
 		"a batch is one error":                    {"[" + ping(1) + "," + ping(2) + "]\n[]\n" + ping(3) + "\n", []string{"", "", "3"}},
-		"two messages on a line":                  {ping(1) + ping(2) + "\n" + ping(3) + "\n", []string{"1", "3"}},
+		"two messages on a line":                  {ping(1) + ping(2) + "\n" + ping(3) + "\n", []string{"1!", "3"}},
 		"odd ids": {`{"jsonrpc":"2.0","id":"","method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":"0","method":"ping"}` + "\n" + ping(-1) + "\n" +
 			`{"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, []string{`""`, `"0"`, "-1", "", ""}},
 		"stray response and notification": {`{"jsonrpc":"2.0","id":99,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}` + "\n" +
@@ -228,6 +228,8 @@ func TestStdioFraming(t *testing.T) {
 					if r.Error == nil || (r.Error.Code != mcp.CodeParse && r.Error.Code != mcp.CodeInvalidRequest) {
 						t.Errorf("answer without id is no refusal: %s", r.raw)
 					}
+				} else if r.Error != nil {
+					id += "!"
 				}
 				if left[id]--; left[id] < 0 {
 					t.Errorf("unexpected answer %s", r.raw)
@@ -544,7 +546,7 @@ func FuzzFrames(f *testing.F) {
 				break
 			}
 			count++
-			if bytes.IndexByte(fr.data, '\n') >= 0 || len(fr.data) > int(limit)+2 || (fr.refusal == nil) != (len(fr.data) > 0) {
+			if bytes.IndexByte(fr.data, '\n') >= 0 || len(fr.data) > int(limit) || (fr.refusal == nil) != (len(fr.data) > 0) {
 				t.Fatalf("bad frame %q, refusal %v", fr.data, fr.refusal)
 			}
 		}
