@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -24,7 +25,7 @@ const (
 
 // known lists the members that somebody reads at a place. A lone variant in another case is
 // refused too: this side would take the member for absent, a careless peer would use it.
-func (p place) known(folded string) (exact string, ok bool) {
+func (p place) known(name string) (exact string, ok bool) {
 	var names []string
 	switch p {
 	case envelope:
@@ -34,9 +35,9 @@ func (p place) known(folded string) (exact string, ok bool) {
 	case meta:
 		names = []string{versionKey, "progressToken"}
 	}
-	for _, name := range names {
-		if fold(name) == folded {
-			return name, true
+	for _, exact := range names {
+		if strings.EqualFold(exact, name) {
+			return exact, true
 		}
 	}
 	return "", false
@@ -152,7 +153,7 @@ func (c *checker) object(at place, depth int) error {
 		}
 		name := token.String()
 		folded := fold(name)
-		if exact, ok := at.known(folded); (ok && exact != name) || seen[folded] {
+		if exact, ok := at.known(name); (ok && exact != name) || seen[folded] {
 			return invalid("object members differ only in upper and lower case at byte %d", c.dec.InputOffset())
 		}
 		seen[folded] = true

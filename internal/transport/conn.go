@@ -312,9 +312,7 @@ func (c *stdioConn) send(ctx context.Context, data []byte) error {
 	select {
 	case c.queue <- append(data, '\n'):
 		return nil
-	case <-c.wrote:
-		return sdk.ErrConnectionClosed
-	case <-c.stop:
+	case <-c.stop: // a writer that failed stops everything
 		return sdk.ErrConnectionClosed
 	case <-ctx.Done():
 		return ctx.Err()
