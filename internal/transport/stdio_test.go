@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -529,6 +530,48 @@ func TestStdioReportsACallThatIgnoresItsCancellation(t *testing.T) {
 	if !errors.Is(err, ErrStuck) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// gate is an output that takes nothing until it is opened.
+type gate struct {
+	open  chan struct{}
+	began chan struct{}
+	once  sync.Once
+	bytes.Buffer
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	g.once.Do(func() { close(g.began) })
+	<-g.open
+	return g.Buffer.Write(p)
+}
+
+// What was queued before the end goes out, though nothing is queued after it.
+func TestStdioWritesWhatWasQueued(t *testing.T) {
+	inR, inW := io.Pipe()
+	defer inW.Close()
+	out := &gate{open: make(chan struct{}), began: make(chan struct{})}
+	c := newStdioConn(inR, out, StdioOptions{}.orDefault())
+	for i := range 6 {
+		c.answer(fmt.Appendf(nil, "%d", i))
+	}
+	await(t, "the first write", watchClosed(out.began))
+	c.stopReading()
+	close(out.open)
+	await(t, "the writer's end", watchClosed(c.wrote))
+	if got := out.String(); got != "0\n1\n2\n3\n4\n5\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// watchClosed turns a close into an event.
+func watchClosed(c <-chan struct{}) <-chan bool {
+	closed := make(chan bool, 1)
+	go func() {
+		<-c
+		closed <- true
+	}()
+	return closed
 }
 
 func FuzzFrames(f *testing.F) {
