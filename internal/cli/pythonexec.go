@@ -172,6 +172,7 @@ func saveArtifacts(folder string, files []python.Artifact) error {
 
 // An executed is what exec prints with --json. The JSON names are those of the tool's result.
 type executed struct {
+	Status          string         `json:"status"` // ok, error or timeout
 	Stdout          string         `json:"stdout"`
 	Stderr          string         `json:"stderr"`
 	ExitCode        *int           `json:"exit_code"`
@@ -182,6 +183,9 @@ type executed struct {
 	StderrBytes     int64          `json:"stderr_bytes"`
 	StdoutTruncated bool           `json:"stdout_truncated"`
 	StderrTruncated bool           `json:"stderr_truncated"`
+	ResultTruncated bool           `json:"result_truncated"`
+	StdoutEscaped   bool           `json:"stdout_escaped"`
+	StderrEscaped   bool           `json:"stderr_escaped"`
 	Files           []executedFile `json:"files"`
 	Notes           []string       `json:"notes"`
 }
@@ -195,13 +199,21 @@ type executedFile struct {
 
 func execReport(o python.Outcome) executed {
 	e := executed{
+		Status: "error",
 		Stdout: o.Stdout.Text, Stderr: o.Stderr.Text, ExitCode: o.ExitCode, TimedOut: o.TimedOut,
 		DurationMS: o.Duration.Milliseconds(), StdoutBytes: o.Stdout.Bytes, StderrBytes: o.Stderr.Bytes,
 		StdoutTruncated: o.Stdout.Truncated, StderrTruncated: o.Stderr.Truncated,
+		StdoutEscaped: o.Stdout.Escaped, StderrEscaped: o.Stderr.Escaped,
 		Files: []executedFile{}, Notes: append([]string{}, o.Notes...),
 	}
 	if o.Result != nil {
-		e.Result = &o.Result.Text
+		e.Result, e.ResultTruncated = &o.Result.Text, o.Result.Truncated
+	}
+	switch {
+	case o.TimedOut:
+		e.Status = "timeout"
+	case o.ExitCode != nil && *o.ExitCode == 0:
+		e.Status = "ok"
 	}
 	for _, f := range o.Files {
 		e.Files = append(e.Files, executedFile{Path: f.Path, MIME: f.MIME, Size: f.Size, Note: f.Reason})
