@@ -5,7 +5,7 @@ import (
 )
 
 // kits lists the engines of this build; the first is the default.
-func kits() []Kit { return nil }
+func kits() []Kit { return []Kit{wasmKit{}} }
 
 func (p *Program) printConfig(string) error {
 	return fault.New(fault.Unsupported, "", "no client snippets are part of this build")

@@ -118,3 +118,16 @@ func (c *Code) StoreBytes(local uint32, data []byte) *Code {
 	}
 	return c
 }
+
+// GlobalGet pushes a global.
+func (c *Code) GlobalGet(i uint32) *Code { return c.opU32(0x23, i) }
+
+// GlobalSet pops into a global.
+func (c *Code) GlobalSet(i uint32) *Code { return c.opU32(0x24, i) }
+
+// More arithmetic.
+func (c *Code) I32Ne() *Code   { return c.op(0x47) }
+func (c *Code) I32Eq() *Code   { return c.op(0x46) }
+func (c *Code) I32And() *Code  { return c.op(0x71) }
+func (c *Code) I32Or() *Code   { return c.op(0x72) }
+func (c *Code) I32ShrU() *Code { return c.op(0x76) }

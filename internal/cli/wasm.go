@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"sallyport.dev/sallyport/internal/artifact"
+	"sallyport.dev/sallyport/internal/confine"
+	"sallyport.dev/sallyport/internal/doctor"
+	"sallyport.dev/sallyport/internal/fault"
+	"sallyport.dev/sallyport/internal/python"
+	"sallyport.dev/sallyport/internal/python/wasm"
+)
+
+// wasmKit is CPython on wasmtime.
+type wasmKit struct{}
+
+func (wasmKit) Name() string { return wasm.Name }
+
+func (wasmKit) Open(_ context.Context, s Settings, log *slog.Logger) (python.Engine, error) {
+	return wasm.New(wasm.Config{Cache: s.Cache, Image: s.Image, Limits: s.Limits, AllowWeaker: s.AllowWeaker, Log: log}), nil
+}
+
+func (wasmKit) Prepare(ctx context.Context, p Preparation, progress Progress) (Prepared, error) {
+	done, err := wasm.Prepare(ctx, wasmPreparation(p, progress))
+	return wasmPrepared(p, done), setupError(err)
+}
+
+func (wasmKit) Check(ctx context.Context, p Preparation, progress Progress) (Prepared, error) {
+	done, err := wasm.Check(ctx, wasmPreparation(p, progress))
+	out := wasmPrepared(p, done)
+	out.Checked = err == nil
+	return out, setupError(err)
+}
+
+func (wasmKit) Export(ctx context.Context, p Preparation, w io.Writer) error {
+	return setupError(wasm.Export(ctx, wasmPreparation(p, func(string, int64, int64) {}), w))
+}
+
+func (wasmKit) Examine(ctx context.Context, cache string) doctor.Engine {
+	s := wasm.Examine(ctx, cache)
+	e := doctor.Engine{Name: wasm.Name, Ready: s.Ready, Why: s.Why, Python: s.Python, Runtime: s.Runtime, Belt: s.Belt, Images: []doctor.Image{}, Advisories: []doctor.Advisory{}}
+	for _, i := range s.Images {
+		e.Images = append(e.Images, doctor.Image{Name: i.Name, Bytes: i.Bytes, Packages: i.Packages, Usable: i.Why == "", Why: i.Why})
+	}
+	for _, f := range s.Findings {
+		e.Advisories = append(e.Advisories, doctor.Advisory{ID: f.Advisory.ID, Title: f.Advisory.Title, Covered: f.Covered, Why: f.Advisory.Why})
+	}
+	return e
+}
+
+func wasmPreparation(p Preparation, progress Progress) wasm.Preparation {
+	return wasm.Preparation{
+		Cache: p.Cache, Image: p.Image, Wasmtime: p.Wasmtime, From: p.From,
+		Preload: p.Preload, PyPI: p.PyPI, Progress: artifact.Progress(progress),
+	}
+}
+
+func wasmPrepared(p Preparation, done wasm.Prepared) Prepared {
+	m := done.Manifest
+	out := Prepared{
+		Engine: wasm.Name, Cache: p.Cache, Image: p.Image, ImageBytes: m.Size, Runtime: "wasmtime " + m.Runtime,
+		Python: m.Python, Packages: m.Packages, Already: done.Already, Warnings: done.Warnings,
+	}
+	if out.Packages == nil {
+		out.Packages = []python.Package{}
+	}
+	if out.Warnings == nil {
+		out.Warnings = []string{}
+	}
+	return out
+}
+
+// setupError sorts what can go wrong while a cache is filled.
+func setupError(err error) error {
+	var missing *confine.Unavailable
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return fault.New(fault.Cancelled, "run it again; what is whole is kept", "%w", err)
+	case errors.As(err, &missing):
+		return fault.New(fault.Unsupported, "see sallyport doctor", "%w", err)
+	}
+	return err
+}

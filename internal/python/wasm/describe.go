@@ -1,0 +1,40 @@
+package wasm
+
+import (
+	"errors"
+
+	"sallyport.dev/sallyport/internal/confine"
+	"sallyport.dev/sallyport/internal/python"
+)
+
+// notes are what a script's author must know of this engine, beyond its limits.
+var notes = []string{
+	"Python runs as WebAssembly: no threads, no subprocess, no multiprocessing, no sockets; joblib runs with one worker. CPU-bound pure Python takes about 3 times as long as usual.",
+	"Only the packages listed here can be imported; nothing can be installed.",
+	"numpy's default integer is 64-bit here as on Linux, but np.intp (what index functions use inside) has 32 bits, so one array holds fewer than 2**31 elements.",
+	"hash() of str is the same in every call (a fixed hash seed); random, numpy.random, uuid and secrets are fresh.",
+	"The time zone is UTC.",
+}
+
+// Describe implements [python.Engine]. It never waits for the image.
+func (e *Engine) Describe() python.Capabilities {
+	c := python.Capabilities{Engine: Name, Packages: bundledPackages(), Limits: e.limits, Notes: notes}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.state == nil {
+		c.NotReady = "run `sallyport setup`"
+		var missing *confine.Unavailable
+		if errors.As(e.why, &missing) {
+			c.NotReady = missing.Error()
+		}
+		// While the image is being verified it counts as ready: the call waits for that.
+		m, err := readManifest(e.config.Cache, e.config.Image)
+		if e.why == nil && err == nil {
+			c.Ready, c.NotReady, c.Python, c.Packages = true, "", m.Python, m.Packages
+		}
+		return c
+	}
+	m := e.state.manifest
+	c.Ready, c.Python, c.Packages, c.Belt = true, m.Python, m.Packages, e.state.belt.Report().Summary()
+	return c
+}
