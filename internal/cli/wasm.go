@@ -32,7 +32,11 @@ func (wasmKit) Check(ctx context.Context, p Preparation, progress Progress) (Pre
 	done, err := wasm.Check(ctx, wasmPreparation(p, progress))
 	out := wasmPrepared(p, done)
 	out.Checked = err == nil
-	return out, setupError(err)
+	if err = setupError(err); err != nil && !done.Already && fault.KindOf(err) == fault.Internal {
+		// There is no record of an image, or none that can be read.
+		err = fault.New(fault.NotPrepared, "run sallyport setup", "%w", err)
+	}
+	return out, err
 }
 
 func (wasmKit) Export(ctx context.Context, p Preparation, w io.Writer) error {
@@ -73,7 +77,7 @@ func wasmPrepared(p Preparation, done wasm.Prepared) Prepared {
 	return out
 }
 
-// setupError sorts what can go wrong while a cache is filled.
+// setupError sorts what can go wrong while a cache is filled. The texts say what to do already.
 func setupError(err error) error {
 	var missing *confine.Unavailable
 	switch {
@@ -83,6 +87,23 @@ func setupError(err error) error {
 		return fault.New(fault.Cancelled, "run it again; what is whole is kept", "%w", err)
 	case errors.As(err, &missing):
 		return fault.New(fault.Unsupported, "see sallyport doctor", "%w", err)
+	}
+	for _, sort := range []struct {
+		is   error
+		kind fault.Kind
+	}{
+		{artifact.ErrUnsafe, fault.Usage}, // a folder that others can write to, or a link
+		{artifact.ErrNoPip, fault.NotPrepared},
+		{artifact.ErrOffline, fault.NotPrepared},
+		{artifact.ErrMissing, fault.NotPrepared},
+		{artifact.ErrMismatch, fault.Corrupt},
+		{artifact.ErrDamaged, fault.Corrupt},
+		{artifact.ErrArchive, fault.Corrupt},
+		{artifact.ErrNoSpace, fault.Unsupported},
+	} {
+		if errors.Is(err, sort.is) {
+			return fault.New(sort.kind, "", "%w", err)
+		}
 	}
 	return err
 }
