@@ -171,17 +171,22 @@ func (c *cell) fork(box *Box, cmd Command, files [3]*os.File) (*forked, error) {
 	return started, setLimits(pid, box.belt.limits)
 }
 
-// end kills a program that was started and never handed out, and gives its number up.
+// end kills a program that was started and never handed out, and gives its number up. It does so
+// on another thread, since the one that started the program may be filtered.
 func end(pid int) {
-	unix.Kill(pid, unix.SIGKILL)
-	for {
-		var status unix.WaitStatus
-		_, err := unix.Wait4(pid, &status, unix.WALL|unix.WNOTHREAD, nil)
-		if errors.Is(err, unix.EINTR) || err == nil && status.Stopped() {
-			continue
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		unix.Kill(pid, unix.SIGKILL)
+		for {
+			var status unix.WaitStatus
+			_, err := unix.Wait4(pid, &status, unix.WALL, nil)
+			if !errors.Is(err, unix.EINTR) && (err != nil || !status.Stopped()) {
+				return
+			}
 		}
-		return
-	}
+	}()
+	<-gone
 }
 
 func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error) {
@@ -218,15 +223,20 @@ func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error)
 		err = c.thread.do(started.puppet.release)
 	}
 	if err != nil {
-		c.thread.do(func() error { end(pid); return nil })
+		end(pid)
 		return nil, err
 	}
-	c.thread.post(func() { c.await(p, box.belt.limits) })
+	await := func() { c.await(p, box.belt.limits) }
+	if h.sealed {
+		c.thread.post(await)
+	} else {
+		go await() // the filter of the thread has no wait; the thread stays until Close
+	}
 	go w.run()
 	return p, nil
 }
 
-// await blocks the thread until the program has ended. While it is a zombie its number cannot be
+// await blocks until the program has ended. While it is a zombie its number cannot be
 // given to another, so it is only reaped under the lock that signals take.
 func (c *cell) await(p *Process, limits Limits) {
 	for {

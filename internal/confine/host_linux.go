@@ -30,6 +30,9 @@ type host struct {
 	groups  cgroups
 }
 
+// ownExecutable is read through the kernel, so it is the very program that runs.
+const ownExecutable = "/proc/self/exe"
+
 // markPID stands in a filter for the number that the process will have.
 const markPID = 0x7ffffff1
 
@@ -102,7 +105,8 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 		if err := h.buildFilter(); err != nil {
 			return err
 		}
-		err := h.rehearse(spec)
+		failed, err := h.rehearse(spec)
+		defer func() { report.disprove(failed) }()
 		var blocked *sealError
 		switch {
 		case errors.As(err, &blocked):
@@ -185,29 +189,38 @@ func (h *host) filterFor(pid int) []unix.SockFilter {
 	return filter
 }
 
-// rehearse starts the program and ends it before its first instruction. What cannot be enforced
-// here shows now, and not with a call that waits.
-func (h *host) rehearse(spec Spec) error {
+// rehearse starts the program, lets it try what it must not do, and ends it before its first
+// instruction. What cannot be enforced here shows now, and not with a call that waits.
+func (h *host) rehearse(spec Spec) (failed map[string]error, err error) {
 	box := &Box{belt: &Belt{spec: spec, limits: spec.limits(), host: *h}, roots: map[string]*os.Root{}}
 	defer box.Close()
 	if err := box.cell.open(box); err != nil {
-		return err
+		return nil, err
 	}
 	if err := box.cell.thread.do(func() error { return readable(h.binds) }); err != nil {
-		return fmt.Errorf("checking what user %d may read: %w", h.id.uid, err)
+		return nil, fmt.Errorf("checking what user %d may read: %w", h.id.uid, err)
 	}
 	files, release, err := stdio(Command{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer release()
-	return box.cell.thread.do(func() error {
+	scratch, quota := "", int64(0)
+	if len(spec.Scratch) > 0 {
+		scratch, quota = box.cell.names[spec.Scratch[0].Name], spec.Scratch[0].Bytes
+	}
+	err = box.cell.thread.do(func() error {
 		stopped, err := box.cell.fork(box, Command{}, files)
 		if stopped != nil {
-			end(stopped.pid)
+			defer end(stopped.pid)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		failed = h.prove(stopped.puppet, scratch, quota)
+		return nil
 	})
+	return failed, err
 }
 
 // readable runs on the confined thread.

@@ -9,6 +9,9 @@ import (
 	"runtime"
 )
 
+// ownExecutable is never started: there is nothing here to try.
+const ownExecutable = ""
+
 // settings take parts of the host away, for tests. There is nothing to take here.
 type settings struct{}
 

@@ -42,11 +42,22 @@ func (r Report) Holds(name string) bool {
 	return false
 }
 
+// disprove takes back the fences that did not hold when they were tried.
+func (r *Report) disprove(failed map[string]error) {
+	for i, fence := range r.Fences {
+		if err := failed[fence.Name]; err != nil {
+			r.Fences[i] = Fence{Name: fence.Name, Why: "tried and found open: " + err.Error()}
+		}
+	}
+}
+
 // Summary is one line: which fences hold and which do not.
 func (r Report) Summary() string {
-	var hold, miss []string
+	var hold, miss, spare []string
 	for _, fence := range r.Fences {
 		switch {
+		case !fence.Holds && fence.Spare:
+			spare = append(spare, fence.Name)
 		case !fence.Holds:
 			miss = append(miss, fence.Name)
 		case fence.Detail != "":
@@ -58,6 +69,9 @@ func (r Report) Summary() string {
 	line := "none"
 	if len(hold) > 0 {
 		line = strings.Join(hold, ", ")
+	}
+	if len(spare) > 0 {
+		line += "; without: " + strings.Join(spare, ", ")
 	}
 	if len(miss) > 0 {
 		line += "; missing: " + strings.Join(miss, ", ")

@@ -75,7 +75,9 @@ func rules(plan filterPlan) map[int]verdict {
 	if plan.starter {
 		// What the fork of our own runtime looks like. It cannot be told from one of the program.
 		kinds = append(kinds, unix.CLONE_VM|unix.CLONE_VFORK)
-		table[unix.SYS_EXECVE] = verdict{action: retAllow}
+		for _, nr := range []int{unix.SYS_EXECVE, unix.SYS_SETSID, unix.SYS_PRLIMIT64} {
+			table[nr] = verdict{action: retAllow}
+		}
 	}
 	table[unix.SYS_CLONE] = onlyIf(unix.EPERM, check{arg: 0, mask: thread | unwanted, values: kinds})
 	// Event loops wake themselves through a pair of stream sockets. A datagram pair could be
@@ -97,9 +99,11 @@ func rules(plan filterPlan) map[int]verdict {
 	}
 	table[unix.SYS_PRCTL] = onlyIf(unix.EPERM, check{arg: 0, mask: full, values: allowedPrctl})
 	// Own limits may be read.
-	table[unix.SYS_PRLIMIT64] = onlyIf(unix.EPERM,
-		check{arg: 0, mask: full, values: []uint32{0}},
-		check{arg: 2, mask: full, values: []uint32{0}, wide: true})
+	if !plan.starter {
+		table[unix.SYS_PRLIMIT64] = onlyIf(unix.EPERM,
+			check{arg: 0, mask: full, values: []uint32{0}},
+			check{arg: 2, mask: full, values: []uint32{0}, wide: true})
+	}
 	if plan.pid != 0 {
 		self := check{arg: 0, mask: full, values: []uint32{uint32(plan.pid)}}
 		table[unix.SYS_KILL] = onlyIf(unix.EPERM, self)
