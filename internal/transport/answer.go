@@ -49,13 +49,13 @@ func (a *answer) WriteHeader(status int) {
 	a.status = status
 	h := a.Header()
 	if status >= 400 && strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
-		a.plain = true // sent by finish, once its text is known
+		a.plain = true // finish sends it, once its text is known
 		return
 	}
 	if session := h.Get(sessionHeader); session != "" && a.started != nil {
 		a.started(session)
 	}
-	a.limit()
+	limitWrites(a.ResponseWriter, a.timeout)
 	a.ResponseWriter.WriteHeader(status)
 }
 
@@ -67,13 +67,14 @@ func (a *answer) Write(p []byte) (int, error) {
 		a.captured = append(a.captured, p[:min(len(p), maxErrorText-len(a.captured))]...)
 		return len(p), nil
 	}
-	a.limit()
+	limitWrites(a.ResponseWriter, a.timeout)
 	return a.ResponseWriter.Write(p)
 }
 
-func (a *answer) limit() {
+// limitWrites gives the writes that come next their time, up to the next call of it.
+func limitWrites(w http.ResponseWriter, timeout time.Duration) {
 	// Where it is not supported, as in tests without a network, nothing can block either.
-	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.timeout))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
 }
 
 // finish sends what was held back.

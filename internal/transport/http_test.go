@@ -366,6 +366,45 @@ func TestHTTPBodiesShareMemory(t *testing.T) {
 	}
 }
 
+func TestHTTPClientThatDoesNotRead(t *testing.T) {
+	e := startHTTP(t, HTTPOptions{WriteTimeout: 50 * time.Millisecond})
+	session := e.begin("2025-11-25")
+	conn, err := net.Dial("tcp", e.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := call(1, "echo", map[string]any{"text": "x", "repeat": 32 << 20}) // more than sockets hold
+	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nMcp-Session-Id: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s",
+		e.address, session, len(body), body)
+	eventually(t, "the request to begin", func() bool { return e.handler.running.Load() == 1 })
+	eventually(t, "the end of the request", func() bool { return e.handler.running.Load() == 0 })
+	if g := e.post(request(2, "ping", nil), inSession(session)); g.status != 200 {
+		t.Errorf("the session afterwards: %d %s", g.status, g.body)
+	}
+}
+
+// A connection that is used again must not keep the limits of what went before.
+func TestHTTPLimitsAreForOneRequest(t *testing.T) {
+	e := startHTTP(t, HTTPOptions{WriteTimeout: 20 * time.Millisecond, BodyTimeout: 20 * time.Millisecond})
+	session := e.begin("2025-11-25")
+	for _, edits := range [][]edit{{inSession(session)}, {inSession("unknown")}, {inSession(session)}} {
+		time.Sleep(40 * time.Millisecond)
+		e.post(request(1, "ping", nil), edits...) // fails the test when the connection breaks
+	}
+	answered := make(chan got, 1)
+	go func() { answered <- e.post(call(2, "slow", nil), inSession(session)) }()
+	await(t, "the slow call", e.server.started)
+	time.Sleep(40 * time.Millisecond)
+	if e.server.running.Load() != 1 {
+		t.Error("a limit of reading or writing has ended a call")
+	}
+	e.post(fmt.Sprintf(cancelled, "2"), inSession(session))
+	if g := await(t, "the answer", answered); g.status != 200 {
+		t.Errorf("got %d %s", g.status, g.body)
+	}
+}
+
 func TestHTTPSessions(t *testing.T) {
 	e := startHTTP(t, HTTPOptions{})
 	list := request(2, "tools/list", nil)
