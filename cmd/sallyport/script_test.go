@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -16,6 +17,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// preparedVariable names a cache that setup has filled, for the scripts that run Python. Without it
+// they are skipped, so that a plain go test needs nothing.
+const preparedVariable = "SALLYPORT_TEST_CACHE"
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
@@ -25,7 +30,14 @@ func TestScripts(t *testing.T) {
 			// Each script has a home of its own; no script may see the cache of whoever runs the tests.
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("SALLYPORT_CACHE", env.WorkDir+"/cache")
+			env.Setenv("PREPARED", os.Getenv(preparedVariable))
 			return nil
+		},
+		Condition: func(condition string) (bool, error) {
+			if condition != "prepared" {
+				return false, fmt.Errorf("unknown condition %q", condition)
+			}
+			return os.Getenv(preparedVariable) != "", nil
 		},
 	})
 }
