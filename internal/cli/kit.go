@@ -60,6 +60,9 @@ type Prepared struct {
 // Progress is told about each step: done of total, in bytes or pieces; total is 0 when unknown.
 type Progress func(step string, done, total int64)
 
+// kits lists the engines of this build; the first is the default.
+func kits() []Kit { return []Kit{wasmKit{}} }
+
 // automatic is the engine name that means: the first kit.
 const automatic = "auto"
 

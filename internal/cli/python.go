@@ -25,7 +25,7 @@ network, no files of the host, no environment and no state. It speaks stdio, or 
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if client != "" {
-				return p.printConfig(client)
+				return p.printConfig(cmd, client)
 			}
 			s, err := p.sealed(cmd, &flags)
 			if err != nil {
@@ -36,7 +36,8 @@ network, no files of the host, no environment and no state. It speaks stdio, or 
 	}
 	flags.register(p, cmd)
 	flags.registerServer(cmd)
-	cmd.Flags().StringVar(&client, "print-config", "", "print the configuration for this MCP client, and end")
+	cmd.Flags().StringVar(&client, printConfigFlag, "", "print the configuration for this MCP client, and end")
+	fixed(cmd, printConfigFlag, clientNames())
 	cmd.AddCommand(p.pythonExecCommand(&flags))
 	return cmd
 }

@@ -43,6 +43,8 @@ func TestUsageErrorsExitTwoWithAHint(t *testing.T) {
 		{"python --http 127.0.0.1:0 --token-env X", "fewer than 16", "use a long random word"},
 		{"python --sealed=9999", "reading the settings", "the flag --sealed"},
 		{"python --sealed=0", "reading the settings", "the flag --sealed"},
+		{"python --print-config nothing", "claude-code", "use a name of that list"},
+		{"python --print-config vscode --http :1", "stdio", "leave --http out"},
 		{"python exec", "exec takes one script", "name a file"},
 		{"python exec /no/such/file", "opening the script", "name a file"},
 		{"setup --check --export x.tar", "exclude each other", "run them one"},
