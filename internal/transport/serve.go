@@ -41,7 +41,9 @@ func Serve(ctx context.Context, listener net.Listener, h *HTTPHandler) error {
 	}
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	var fresh newcomers
 	server := &http.Server{
+		ConnState:         fresh.state,
 		Handler:           h,
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: 10 * time.Second,
@@ -59,6 +61,7 @@ func Serve(ctx context.Context, listener net.Listener, h *HTTPHandler) error {
 	}
 	// To each call in flight this is its client leaving.
 	cancel()
+	fresh.close()
 	bound, stop := context.WithTimeout(context.WithoutCancel(ctx), h.opts.Stop)
 	defer stop()
 	if down := server.Shutdown(bound); down != nil {
