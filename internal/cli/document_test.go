@@ -76,6 +76,11 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range clientNames() {
+		if !regexp.MustCompile(`[\s]` + name + `[,.\s]`).Match(raw) {
+			t.Errorf("docs/cli.md does not name the client %s", name)
+		}
+	}
 	p, _, _ := quiet()
 	for _, cmd := range p.rootCommand().Commands() {
 		if cmd.Name() != "python" && cmd.Name() != "setup" {
