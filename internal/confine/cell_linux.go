@@ -190,15 +190,40 @@ func end(pid int) {
 }
 
 func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error) {
-	h := &box.belt.host
-	var started *forked
-	err := c.thread.do(func() (err error) {
-		started, err = c.fork(box, cmd, files)
-		if err != nil && started != nil {
-			end(started.pid)
+	h, limits := &box.belt.host, box.belt.limits
+	p := &Process{done: make(chan struct{})}
+	p.signal = func() {
+		unix.Kill(p.pid, unix.SIGKILL)
+		if !h.sealed {
+			unix.Kill(-p.pid, unix.SIGKILL)
 		}
-		return err
+	}
+	started := make(chan error, 1)
+	watched := make(chan struct{})
+	// One job does it all, and stays for the end: each change of thread costs time on a busy
+	// machine. The number is not given up before watched is closed, so it stays the program's.
+	c.thread.post(func() {
+		stopped, err := c.fork(box, cmd, files)
+		if err == nil && stopped.puppet != nil {
+			err = stopped.puppet.release()
+		}
+		if err != nil {
+			if stopped != nil {
+				end(stopped.pid)
+			}
+			started <- err
+			return
+		}
+		p.pid = stopped.pid
+		started <- nil
+		if h.sealed {
+			c.await(p, limits, watched)
+		} else {
+			// The filter of this thread has no wait. The thread stays until Close.
+			go c.await(p, limits, watched)
+		}
 	})
+	err := <-started
 	var blocked *sealError
 	if errors.As(err, &blocked) {
 		err = &Unavailable{Missing: []Fence{{Name: fenceSeal, Why: whyNoTrace(err)}}}
@@ -206,31 +231,15 @@ func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error)
 	if err != nil {
 		return nil, err
 	}
-	// Nobody reaps it before the last job below is posted, so the number is its own.
-	pid := started.pid
-	p := &Process{pid: pid, done: make(chan struct{})}
-	p.signal = func() {
-		unix.Kill(pid, unix.SIGKILL)
-		if !h.sealed {
-			unix.Kill(-pid, unix.SIGKILL)
-		}
-	}
 	w, err := newWatch(p, box)
 	if err == nil {
-		c.group, err = h.groups.add(pid, box.belt.limits)
+		c.group, err = h.groups.add(p.pid, limits)
 	}
-	if err == nil && started.puppet != nil {
-		err = c.thread.do(started.puppet.release)
-	}
+	close(watched)
 	if err != nil {
-		end(pid)
+		p.kill("")
+		<-p.done
 		return nil, err
-	}
-	await := func() { c.await(p, box.belt.limits) }
-	if h.sealed {
-		c.thread.post(await)
-	} else {
-		go await() // the filter of the thread has no wait; the thread stays until Close
 	}
 	go w.run()
 	return p, nil
@@ -238,13 +247,14 @@ func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error)
 
 // await blocks until the program has ended. While it is a zombie its number cannot be
 // given to another, so it is only reaped under the lock that signals take.
-func (c *cell) await(p *Process, limits Limits) {
+func (c *cell) await(p *Process, limits Limits, watched <-chan struct{}) {
 	for {
 		err := unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT|unix.WALL, nil)
 		if !errors.Is(err, unix.EINTR) {
 			break
 		}
 	}
+	<-watched
 	p.finish(func() Exit {
 		var status unix.WaitStatus
 		var usage unix.Rusage

@@ -24,10 +24,15 @@ const (
 	accessTruncate   = 1 << 14 // ABI 3
 	accessIoctlDev   = 1 << 15 // ABI 5
 
-	accessABI1 = 1<<13 - 1
-	accessNet  = 1<<0 | 1<<1 // ABI 4: bind and connect TCP
-	scopeAll   = 1<<0 | 1<<1 // ABI 6: abstract sockets, signals
+	accessABI1  = 1<<13 - 1
+	accessNet   = 1<<0 | 1<<1 // ABI 4: bind and connect TCP
+	scopeSocket = 1 << 0      // ABI 6: abstract sockets
 )
+
+// The scope of signals, also of ABI 6, is left out on purpose: it would stop the death signal. When
+// we are killed in the middle of a start, the new process may pass to another confined thread of
+// ours that is about to end, and from its domain the signal to this one would be denied. The
+// filter lets a process signal nobody but itself, which is as much.
 
 // landlockNeeded is the first ABI that stops truncation of a file which is only readable. An
 // older one would leave the runtime's own files at the mercy of the program.
@@ -81,7 +86,7 @@ func landlock(abi int, allowed []allowance) error {
 		attr.fs |= accessIoctlDev
 	}
 	if abi >= 6 {
-		attr.scoped, size = scopeAll, 24
+		attr.scoped, size = scopeSocket, 24
 	}
 	ruleset, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {

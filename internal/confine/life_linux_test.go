@@ -53,7 +53,7 @@ func TestKilledServerLeavesNothing(t *testing.T) {
 		kills = 10
 	}
 	if long() {
-		kills = 400
+		kills = 300
 	}
 	program := attackProgram(t)
 	eachMode(t, func(t *testing.T, m mode) {

@@ -46,7 +46,7 @@ func atoi(s string) int {
 	return n
 }
 
-// serve starts confined processes for ever, four at a time.
+// serve starts confined processes for ever: some end soon, so that starts are always under way.
 func serve(spec Spec, modeName, token string) int {
 	var m mode
 	for _, each := range modes() {
@@ -60,7 +60,11 @@ func serve(spec Spec, modeName, token string) int {
 		return 1
 	}
 	fmt.Println("serving")
-	for range 4 {
+	for i := range 6 {
+		millis := "20"
+		if i%3 == 0 {
+			millis = "60000"
+		}
 		go func() {
 			for {
 				box, err := belt.Open(context.Background())
@@ -68,7 +72,7 @@ func serve(spec Spec, modeName, token string) int {
 					fmt.Println(err)
 					os.Exit(1)
 				}
-				process, err := box.Start(Command{Args: []string{"sleep", "30", token}})
+				process, err := box.Start(Command{Args: []string{"sleep", millis, token}})
 				if err != nil {
 					fmt.Println(err)
 					os.Exit(1)

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -68,9 +69,12 @@ func (p *puppet) call(number int, args ...uintptr) (uintptr, error) {
 	return uintptr(result), nil
 }
 
+// arguments is where data for a call is put.
+func (p *puppet) arguments() uintptr { return (p.saved.stack() - scratchBelowStack) &^ 63 }
+
 // put writes data where arguments may lie and returns its address. Each call overwrites the last.
 func (p *puppet) put(data []byte) (uintptr, error) {
-	address := (p.saved.stack() - scratchBelowStack) &^ 63
+	address := p.arguments()
 	if len(data) > scratchBelowStack/2 {
 		return 0, errors.New("too much data for a stopped program")
 	}
@@ -87,36 +91,42 @@ func (p *puppet) put(data []byte) (uintptr, error) {
 	return address, nil
 }
 
+// A request is a system call for the program to make.
+type request struct {
+	what   string
+	number int
+	args   [4]uintptr
+}
+
 // seal closes inherited descriptors, lets an overlong file be an error instead of a death, and
 // installs the filter.
 func (p *puppet) seal(filter []unix.SockFilter) error {
-	// Descriptors that we were given without close-on-exec, by whoever started us, end here.
-	if _, err := p.call(unix.SYS_CLOSE_RANGE, 3, uintptr(full), 0); err != nil {
-		return fmt.Errorf("closing inherited descriptors: %w", err)
-	}
-	// RLIMIT_FSIZE sends SIGXFSZ, which kills and loses all output. Ignored, it is EFBIG.
-	ignore := sigaction{handler: 1}
-	at, err := p.put(bytesOf(&ignore))
-	if err != nil {
+	const action, header = 32, 16 // struct sigaction; struct sock_fprog: u16 length, padding, pointer
+	base := p.arguments()
+	data := make([]byte, action+header, action+header+len(filter)*int(unsafe.Sizeof(filter[0])))
+	const ignore = 1 // SIG_IGN
+	binary.NativeEndian.PutUint64(data, ignore)
+	binary.NativeEndian.PutUint16(data[action:], uint16(len(filter)))
+	binary.NativeEndian.PutUint64(data[action+8:], uint64(base+action+header))
+	data = append(data, unsafe.Slice((*byte)(unsafe.Pointer(&filter[0])), len(filter)*int(unsafe.Sizeof(filter[0])))...)
+	if _, err := p.put(data); err != nil {
 		return err
 	}
-	if _, err := p.call(unix.SYS_RT_SIGACTION, uintptr(unix.SIGXFSZ), at, 0, 8); err != nil {
-		return fmt.Errorf("ignoring SIGXFSZ: %w", err)
-	}
-	base := (p.saved.stack() - scratchBelowStack) &^ 63
-	const header = 16 // struct sock_fprog: u16 length, padding, pointer
-	data := make([]byte, header+len(filter)*int(unsafe.Sizeof(filter[0])))
-	*(*uint16)(unsafe.Pointer(&data[0])) = uint16(len(filter))
-	*(*uint64)(unsafe.Pointer(&data[8])) = uint64(base) + header
-	copy(data[header:], unsafe.Slice((*byte)(unsafe.Pointer(&filter[0])), len(filter)*int(unsafe.Sizeof(filter[0]))))
-	if at, err = p.put(data); err != nil {
-		return err
-	}
-	if at != base {
-		return errors.New("arguments moved")
-	}
-	if _, err := p.call(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, at); err != nil {
-		return fmt.Errorf("installing seccomp filter: %w", err)
+	return p.callAll([]request{
+		// Descriptors that we were given without close-on-exec, by whoever started us, end here.
+		{"closing inherited descriptors", unix.SYS_CLOSE_RANGE, [4]uintptr{3, uintptr(full)}},
+		// RLIMIT_FSIZE sends SIGXFSZ, which kills and loses all output. Ignored, it is EFBIG.
+		{"ignoring SIGXFSZ", unix.SYS_RT_SIGACTION, [4]uintptr{uintptr(unix.SIGXFSZ), base, 0, 8}},
+		{"installing seccomp filter", unix.SYS_SECCOMP, [4]uintptr{unix.SECCOMP_SET_MODE_FILTER, 0, base + action}},
+	})
+}
+
+// callEach makes the calls one by one, up to the first that fails.
+func (p *puppet) callEach(requests []request) error {
+	for _, r := range requests {
+		if _, err := p.call(r.number, r.args[:]...); err != nil {
+			return fmt.Errorf("%s: %w", r.what, err)
+		}
 	}
 	return nil
 }
@@ -159,11 +169,3 @@ func awaitTrap(pid int) error {
 
 // errEndedEarly means that the program is gone and its number was given up.
 var errEndedEarly = errors.New("the program ended before it ran")
-
-type sigaction struct {
-	handler, flags, restorer, mask uint64
-}
-
-func bytesOf[T any](value *T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(value)), unsafe.Sizeof(*value))
-}

@@ -39,3 +39,5 @@ func (r *registers) setCall(number int, args []uintptr) {
 		}
 	}
 }
+
+func (p *puppet) callAll(requests []request) error { return p.callEach(requests) }

@@ -11,7 +11,7 @@ import (
 
 // The filter is a list of what is allowed. A list of what is denied would have to know every
 // system call of every later kernel; here a new one simply does not exist (ENOSYS), which C
-// libraries and runtimes answer by the older way. What is refused on purpose gives EPERM.
+// libraries and runtimes answer by the older way. What is known and not allowed gives EPERM.
 
 // A verdict is what the filter does with one system call.
 type verdict struct {
@@ -132,7 +132,7 @@ func buildFilter(plan filterPlan) ([]unix.SockFilter, error) {
 		return nil, errors.New("this processor architecture has no filter")
 	}
 	table := rules(plan)
-	unknown := refuse(unix.ENOSYS)
+	unlisted, unknown := refuse(unix.EPERM), refuse(unix.ENOSYS)
 	type segment struct {
 		first int
 		code  []unix.SockFilter
@@ -146,6 +146,9 @@ func buildFilter(plan filterPlan) ([]unix.SockFilter, error) {
 	for nr := 0; nr <= last+1; nr++ {
 		v, ok := table[nr]
 		if !ok {
+			v = unlisted
+		}
+		if nr > last {
 			v = unknown
 		}
 		if v.only == nil && previous.only == nil && v.action == previous.action {
