@@ -68,7 +68,7 @@ func (n *native) Run(ctx context.Context, req python.Request) (out python.Outcom
 	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
 		return out, &python.Failure{Kind: python.Internal, Cause: err}
 	}
-	cmd := exec.Command(n.python, "-I", "-u", "-X", "utf8", script)
+	cmd := exec.CommandContext(n.ctx, n.python, "-I", "-u", "-X", "utf8", script)
 	stdout, stderr := python.NewCollector(req.Limits.OutputChars), python.NewCollector(req.Limits.OutputChars)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = work, []string{"TZ=UTC"}, bytes.NewReader(req.Stdin), stdout, stderr
 	cmd.WaitDelay = time.Second
