@@ -374,7 +374,7 @@ func TestHTTPClientThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	body := call(1, "echo", map[string]any{"text": "x", "repeat": 32 << 20}) // more than sockets hold
+	body := call(1, "echo", map[string]any{"text": "x", "repeat": 12 << 20}) // more than sockets hold
 	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nMcp-Session-Id: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s",
 		e.address, session, len(body), body)
 	eventually(t, "the request to begin", func() bool { return e.handler.running.Load() == 1 })

@@ -256,7 +256,7 @@ func TestStdioKeepsUnicodeSeparators(t *testing.T) {
 }
 
 func TestStdioLargeMessages(t *testing.T) {
-	p := startStdio(t, StdioOptions{Limits: mcp.Limits{Bytes: 8 << 20}}).reading()
+	p := startStdio(t, StdioOptions{Limits: mcp.Limits{Bytes: 6 << 20}}).reading()
 	p.handshake("2025-11-25")
 	for id, size := range []int{300_000, 5 << 20} {
 		text := strings.Repeat("A", size)
@@ -266,10 +266,10 @@ func TestStdioLargeMessages(t *testing.T) {
 		}
 	}
 	// The id stands behind what is too large, as the Python SDK writes it.
-	p.send(`{"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + strings.Repeat("B", 9<<20) + `"}},"jsonrpc":"2.0","id":"late"}`)
-	p.wantError(`"late"`, mcp.CodeInvalidRequest, "8388608 bytes")
-	p.send(strings.Repeat("x", 9<<20))
-	p.wantError("null", mcp.CodeInvalidRequest, "8388608 bytes")
+	p.send(`{"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + strings.Repeat("B", 7<<20) + `"}},"jsonrpc":"2.0","id":"late"}`)
+	p.wantError(`"late"`, mcp.CodeInvalidRequest, "6291456 bytes")
+	p.send(strings.Repeat("x", 7<<20))
+	p.wantError("null", mcp.CodeInvalidRequest, "6291456 bytes")
 	p.send(request("next", "ping", nil))
 	p.wantReply(`"next"`)
 }
