@@ -28,9 +28,11 @@ func numpy(m *module.Module) error {
 	n := &numpyPatch{m: m}
 	n.defaults()
 	n.reductions()
-	n.fits()
-	n.widen()
+	user := n.calledByUser()
+	n.fits(user)
+	n.widen(user)
 	n.random()
+	n.sampling()
 	if n.err != nil {
 		return fmt.Errorf("patching numpy: %w", n.err)
 	}
@@ -164,20 +166,81 @@ func (n *numpyPatch) reductions() {
 	n.replace(name, "\x20\x0b\x2d\x00\x80\xe3\xc3\x8a\x00\x21\x09", "\x41\x0a\x20\x0b\x41\x01\x71\x6b\x21\x09", 1)
 }
 
-// random lets the legacy generator return the 64-bit integers that it computes, which it would
-// otherwise cut to a C long.
+// random lets numpy's legacy generator return 64-bit integers, where it has C longs or cuts to them.
 func (n *numpyPatch) random() {
-	const name = "__pyx_f_5numpy_6random_6mtrand_int64_to_long"
-	index := n.fn(name, one, one)
+	// What it has computed in 64 bits is returned as it is.
+	index := n.fn("__pyx_f_5numpy_6random_6mtrand_int64_to_long", one, one)
 	var c asm
 	c.locals(0)
 	c.newReference(0)
 	c.get(0)
 	n.setBody(index, c)
+	// These fill arrays of C longs, which are widened for everybody.
+	const class = "__pyx_pw_5numpy_6random_6mtrand_11RandomState_"
+	always := n.constant(1)
+	widen := n.widened()
+	n.wrap(class+"87binomial", four, always, widen)
+	n.wrap(class+"103multinomial", four, always, widen)
+	// permutation(n) asks for an arange of numpy.long; let it read numpy.int64 instead.
+	n.replace(class+"109permutation", "\x28\x02"+padded(nameLongAddr), "\x28\x02"+padded(nameInt64Addr), 1)
+}
+
+// Where numpy.random.mtrand keeps the names that it looks up.
+const (
+	nameLongAddr  = 27668500
+	nameInt64Addr = 27668356
+)
+
+// sampling lets scikit-learn's sampling without replacement, whose buffers hold C longs but are
+// made with dtype=int, ask for numpy's type of a C long.
+func (n *numpyPatch) sampling() {
+	const intType, longScalarType = "\x41\xf4\xb2\xb9\x8c\x00\x36\x02", 26435440
+	for _, fused := range []string{"__pyx_fuse_0", "__pyx_fuse_1"} {
+		for _, method := range []string{"pool", "tracking_selection", "reservoir_sampling"} {
+			n.replace(fused+"__pyx_f_7sklearn_5utils_7_random__sample_without_replacement_with_"+method,
+				intType, "\x41"+padded(longScalarType)+"\x36\x02", 2)
+		}
+	}
 }
 
 func (n *numpyPatch) setBody(index uint32, c asm) {
 	if n.err == nil {
 		n.err = n.m.SetBody(index, append(c.b, 0x0b))
 	}
+}
+
+// addFunc adds a function of so many i32 parameters that returns an i32.
+func (n *numpyPatch) addFunc(params int, c asm) uint32 {
+	if n.err != nil {
+		return 0
+	}
+	return n.m.AddFunc(i32s(params), i32s(1), append(c.b, 0x0b))
+}
+
+func (n *numpyPatch) constant(v int32) uint32 {
+	var c asm
+	c.locals(0)
+	c.i32(v)
+	return n.addFunc(0, c)
+}
+
+// move gives a function's code an index of its own, so that the function can be wrapped.
+func (n *numpyPatch) move(index uint32, params int) uint32 {
+	if n.err != nil {
+		return 0
+	}
+	body, err := n.m.Body(index)
+	if err != nil {
+		n.err = err
+		return 0
+	}
+	return n.m.AddFunc(i32s(params), i32s(1), body)
+}
+
+func i32s(n int) []module.ValType {
+	out := make([]module.ValType, n)
+	for i := range out {
+		out[i] = module.I32
+	}
+	return out
 }

@@ -67,6 +67,7 @@ func (c *asm) add() *asm    { return c.op(0x6a) }
 func (c *asm) sub() *asm    { return c.op(0x6b) }
 func (c *asm) mul() *asm    { return c.op(0x6c) }
 func (c *asm) and() *asm    { return c.op(0x71) }
+func (c *asm) or() *asm     { return c.op(0x72) }
 func (c *asm) eqz() *asm    { return c.op(0x45) }
 func (c *asm) eq() *asm     { return c.op(0x46) }
 func (c *asm) ne() *asm     { return c.op(0x47) }
@@ -96,4 +97,14 @@ func (c *asm) release(local, dealloc uint32) *asm {
 	c.get(local).get(local).load(0).i32(1).sub().store(0)
 	c.get(local).load(0).eqz().when().get(local).call(dealloc).end()
 	return c.end()
+}
+
+// text writes a C string of less than 64 bytes at the address in a local.
+func (c *asm) text(local uint32, s string) *asm {
+	var b [64]byte
+	copy(b[:len(b)-1], s)
+	for at := 0; at < len(b); at += 8 {
+		c.get(local).i64(int64(binary.LittleEndian.Uint64(b[at:]))).store64(uint32(at))
+	}
+	return c
 }

@@ -30,9 +30,7 @@ const (
 // argsort, nonzero, bincount and the others fill arrays of npy_intp, whose products wrap. C and
 // Cython code of the packages needs exactly these, as it needs them on any system, so the
 // packages in the archive get them unchanged. The caller is the innermost Python frame outside numpy.
-func (n *numpyPatch) widen() {
-	n.expectFrames()
-	user := n.calledByUser()
+func (n *numpyPatch) widen(user uint32) {
 	widen := n.widened()
 	for _, f := range []struct{ name, params string }{
 		{"array_argmax", four}, {"array_argmin", four}, {"array_argsort", four}, {"array_argpartition", four},
@@ -57,9 +55,7 @@ func (n *numpyPatch) expectFrames() {
 // calledByUser adds a function that tells whether the innermost frame outside numpy belongs to
 // the user's code. It reads memory only: no object is made and no reference counted.
 func (n *numpyPatch) calledByUser() uint32 {
-	if n.err != nil {
-		return 0
-	}
+	n.expectFrames()
 	const frame, name = 0, 1
 	var c asm
 	c.locals(2)
@@ -77,7 +73,7 @@ func (n *numpyPatch) calledByUser() uint32 {
 	c.get(frame).load(framePrevious).set(frame)
 	c.br(0).end().end()
 	c.i32(0)
-	return n.m.AddFunc(nil, i32s(1), append(c.b, 0x0b))
+	return n.addFunc(0, c)
 }
 
 // notAt leaves 1 when the string object in a local does not have text at a position. A shorter
@@ -107,49 +103,52 @@ func (c *asm) notAt(local uint32, position int, text string) *asm {
 }
 
 // widened adds a function that returns an object with npy_intp replaced by 64 bits: an array, a
-// scalar, or a tuple of arrays. Whatever else it is given, and an array that somebody else holds
-// too (the user's out=), it returns as it is. It takes over the reference, as a return would.
+// scalar, or a tuple of them. Whatever else it is given, and what somebody else holds too (the
+// user's out=), it returns as it is. It takes over the reference, as a return would.
 func (n *numpyPatch) widened() uint32 {
+	dealloc := n.fn("_Py_Dealloc", one, "")
+	tupleGet := n.fn("PyTuple_GetItem", two, one)
+	tupleSet := n.fn("PyTuple_SetItem", three, one)
+	tupleSize := n.fn("PyTuple_Size", one, one)
+	widenOne := n.widenedOne()
+	const object, result, i, item = 0, 1, 2, 3
+	var c asm
+	c.locals(3)
+	c.get(object).eqz().when().i32(0).ret().end()
+	c.get(object).load(0).i32(1).ne().when().get(object).ret().end()
+	c.get(object).load(pyObjectType).load(typeFlags).i32(tupleFlag).and().when()
+	c.block().loop()
+	c.get(i).get(object).call(tupleSize).geS().brIf(1)
+	c.get(object).get(i).call(tupleGet).tee(item).call(widenOne).tee(result)
+	c.eqz().when().release(object, dealloc).i32(0).ret().end()
+	c.get(result).get(item).ne().when()
+	c.get(object).get(i).get(result).call(tupleSet).drop()
+	c.end()
+	c.get(i).i32(1).add().set(i)
+	c.br(0).end().end()
+	c.get(object).ret()
+	c.end()
+	c.get(object).call(widenOne).tee(result).get(object).ne().when().release(object, dealloc).end()
+	c.get(result)
+	return n.addFunc(1, c)
+}
+
+// widenedOne adds a function that returns a new, wider array or scalar, or else the very object
+// without a new reference.
+func (n *numpyPatch) widenedOne() uint32 {
 	isSubtype := n.fn("PyType_IsSubtype", two, one)
 	descrFromType := n.fn("PyArray_DescrFromType", one, one)
 	cast := n.fn("PyArray_CastToType", three, one)
 	scalar := n.fn("PyArray_Scalar", three, one)
 	dealloc := n.fn("_Py_Dealloc", one, "")
-	tupleGet := n.fn("PyTuple_GetItem", two, one)
-	tupleSet := n.fn("PyTuple_SetItem", three, one)
-	tupleSize := n.fn("PyTuple_Size", one, one)
-	if n.err != nil {
-		return 0
-	}
-	const object, kind, result, i, item, descr, stack = 0, 1, 2, 3, 4, 5, 6
+	const object, kind, result, descr, stack = 0, 1, 2, 3, 4
 	var c asm
-	c.locals(6)
-	c.get(object).eqz().when().i32(0).ret().end()
-	c.get(object).load(0).i32(1).ne().when().get(object).ret().end()
+	c.locals(4)
 	c.get(object).load(pyObjectType).set(kind)
-
-	c.get(kind).load(typeFlags).i32(tupleFlag).and().when()
-	c.block().loop()
-	c.get(i).get(object).call(tupleSize).geS().brIf(1)
-	c.get(object).get(i).call(tupleGet).set(item)
-	c.get(item).load(pyObjectType).i32(arrayTypeAddr).call(isSubtype).when()
-	c.get(item).load(arrayDescr).load(descrTypeNum).i32(npyLong).eq().when()
-	c.get(item).i32(npyLongLong).call(descrFromType).i32(0).call(cast).tee(result)
-	c.eqz().when().release(object, dealloc).i32(0).ret().end()
-	c.get(object).get(i).get(result).call(tupleSet).drop()
-	c.end().end()
-	c.get(i).i32(1).add().set(i)
-	c.br(0).end().end()
-	c.get(object).ret()
-	c.end()
-
 	c.get(kind).i32(arrayTypeAddr).call(isSubtype).when()
 	c.get(object).load(arrayDescr).load(descrTypeNum).i32(npyLong).ne().when().get(object).ret().end()
-	c.get(object).i32(npyLongLong).call(descrFromType).i32(0).call(cast).set(result)
-	c.release(object, dealloc)
-	c.get(result).ret()
+	c.get(object).i32(npyLongLong).call(descrFromType).i32(0).call(cast).ret()
 	c.end()
-
 	c.i32(npyLong).call(descrFromType).tee(descr).load(descrTypeObj).get(kind).ne()
 	c.when().release(descr, dealloc).get(object).ret().end()
 	c.release(descr, dealloc)
@@ -159,24 +158,15 @@ func (n *numpyPatch) widened() uint32 {
 	c.i32(npyLongLong).call(descrFromType).set(descr)
 	c.get(stack).get(descr).i32(0).call(scalar).set(result)
 	c.release(descr, dealloc)
-	c.release(object, dealloc)
 	c.get(stack).i32(16).add().u32(0x24, stackPointer)
 	c.get(result)
-	return n.m.AddFunc(i32s(1), i32s(1), append(c.b, 0x0b))
+	return n.addFunc(1, c)
 }
 
-// wrap puts a function around a method: its result goes through widen when the user called it.
-func (n *numpyPatch) wrap(name, params string, user, widen uint32) {
+// wrap puts a function around a method: its result goes through widen when the condition holds.
+func (n *numpyPatch) wrap(name, params string, condition, widen uint32) {
 	index := n.fn(name, params, one)
-	if n.err != nil {
-		return
-	}
-	body, err := n.m.Body(index)
-	if err != nil {
-		n.err = err
-		return
-	}
-	original := n.m.AddFunc(i32s(len(params)), i32s(1), body)
+	original := n.move(index, len(params))
 	result := uint32(len(params))
 	var c asm
 	c.locals(1)
@@ -184,7 +174,11 @@ func (n *numpyPatch) wrap(name, params string, user, widen uint32) {
 		c.get(i)
 	}
 	c.call(original).set(result)
-	c.call(user).when().get(result).call(widen).ret().end()
+	if name == "array_where" {
+		// Only where(condition) returns indices; the third parameter is the number of arguments.
+		c.get(2).i32(1).ne().when().get(result).ret().end()
+	}
+	c.call(condition).when().get(result).call(widen).ret().end()
 	c.get(result)
 	n.setBody(index, c)
 }
