@@ -1,0 +1,65 @@
+package patch
+
+import (
+	"bytes"
+	"fmt"
+
+	"sallyport.dev/sallyport/internal/python/wasm/module"
+)
+
+// Offsets of the stack limits in CPython 3.15's thread state, in bytes.
+const (
+	stackTop     = 784
+	stackSoft    = 788
+	stackHard    = 792
+	stackBase    = 796
+	stackInitTop = 800
+)
+
+// The interpreter's stack in linear memory is the first thing in it and 16 MiB long. The lowest
+// page stays unused, so that a frame that overshoots traps at address 0 instead of writing over
+// the program's data.
+const (
+	stackFloor = 64 << 10
+	hardMargin = 8 << 10
+	softMargin = 16 << 10
+)
+
+// recursion tells the interpreter how much stack it really has.
+//
+// wasi-libc reports its default of 128 KiB for any thread, so CPython raises RecursionError at a
+// depth of 250 in a memoised function, although the module was linked with 16 MiB.
+func recursion(m *module.Module) error {
+	index, err := m.Func("_Py_InitializeRecursionLimits")
+	if err != nil {
+		return err
+	}
+	body, err := m.Body(index)
+	if err != nil {
+		return err
+	}
+	if !storesLimits(body) {
+		return fmt.Errorf("patching recursion limits: the thread state is laid out in another way than expected")
+	}
+	const tstate, top = 0, 1
+	c := module.NewCode(module.I32)
+	c.GlobalGet(stackPointer).I32Const(4095).I32Add().I32Const(-4096).I32And().LocalSet(top)
+	c.LocalGet(tstate).LocalGet(top).I32Store(stackTop)
+	c.LocalGet(tstate).LocalGet(top).I32Store(stackInitTop)
+	c.LocalGet(tstate).I32Const(stackFloor).I32Store(stackBase)
+	c.LocalGet(tstate).I32Const(stackFloor + hardMargin).I32Store(stackHard)
+	c.LocalGet(tstate).I32Const(stackFloor + softMargin).I32Store(stackSoft)
+	return m.SetBody(index, c.Body())
+}
+
+// storesLimits says whether the function adds each of the five offsets to its argument.
+func storesLimits(body []byte) bool {
+	for _, offset := range []int32{stackTop, stackSoft, stackHard, stackBase, stackInitTop} {
+		// local.get 0; i32.const offset; i32.add, as clang without folding emits it.
+		want := module.NewCode().LocalGet(0).I32Const(offset).I32Add().Body()
+		if !bytes.Contains(body, want[1:len(want)-1]) {
+			return false
+		}
+	}
+	return true
+}
