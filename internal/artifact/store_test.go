@@ -324,3 +324,26 @@ func TestLockOfKilledProcess(t *testing.T) {
 	}
 	unlock()
 }
+
+// A file that is swapped between the look at it and the opening is found out, even when its content is right.
+func TestSwappedWhileOpening(t *testing.T) {
+	dir := privateDir(t)
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	for _, p := range []string{one, two} {
+		if err := os.WriteFile(p, []byte("x"), 0o400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := os.Lstat(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := verify(f, before, sum([]byte("x"))); !errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+}
