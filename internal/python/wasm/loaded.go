@@ -159,10 +159,10 @@ func (l *loaded) unchanged() error {
 
 func (l *loaded) box(ctx context.Context) (*confine.Box, error) { return l.belt.Open(ctx) }
 
-// memory is the ceiling of the guest's linear memory: what the interpreter has at the start, and
-// what the script may add.
+// memory is the ceiling of the guest's linear memory: what the interpreter holds at the start, and
+// what the script may add. It cannot be less than what an image has.
 func (l *loaded) memory(limits python.Limits) int64 {
-	return min(l.manifest.Memory+limits.Memory, 4<<30)
+	return min(max(l.manifest.Memory+limits.Memory, imageSize), 4<<30)
 }
 
 func (l *loaded) close() error {

@@ -49,30 +49,22 @@ func (b *build) make(ctx context.Context, m manifest) (manifest, error) {
 	}
 	defer os.RemoveAll(dir)
 	s := &stage{build: b, dir: dir}
-	if err := s.write("builder.wasm", func(mod *module.Module) error { return image.Builder(mod, buildSource, startSource) }); err != nil {
-		return m, err
-	}
-	b.Progress("compiling the interpreter (1 of 2)", 0, 0)
-	if err := s.compile(ctx, "builder.wasm", "builder.cwasm"); err != nil {
-		return m, err
-	}
-	memory, err := s.snapshot(ctx, &m)
+	t, err := s.template(ctx)
 	if err != nil {
 		return m, err
 	}
-	m.Memory = int64(len(memory)) / module.PageSize * module.PageSize
-	if err := s.write("image.wasm", func(mod *module.Module) error { return image.Final(mod, memory) }); err != nil {
+	defer t.Close()
+	memory, err := s.snapshot(ctx, t, &m)
+	if err != nil {
 		return m, err
 	}
-	memory = nil
-	b.Progress("compiling the image (2 of 2)", 0, 0)
-	if err := s.compile(ctx, "image.wasm", "image.cwasm"); err != nil {
+	m.Memory = image.Heap(memory)
+	b.Progress("storing the image", 0, 0)
+	m.Size = t.record.Size
+	if m.Native, err = b.store.Put(t.with(memory), "", m.Size, false); err != nil {
 		return m, err
 	}
 	b.Progress("trying the image", 0, 0)
-	if err := s.keep(&m, "image.cwasm"); err != nil {
-		return m, err
-	}
 	if err := b.try(ctx, m); err != nil {
 		return m, errors.Join(err, b.store.Remove(m.Native))
 	}
@@ -109,35 +101,17 @@ type stage struct {
 
 func (s *stage) path(name string) string { return filepath.Join(s.dir, name) }
 
-// write makes a module from the pinned interpreter.
-func (s *stage) write(name string, edit func(*module.Module) error) error {
+// interpreterModule is the pinned interpreter.
+func (s *stage) interpreterModule() (*module.Module, error) {
 	src, err := s.store.OpenVerified(s.module)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	data, err := io.ReadAll(src)
 	if err := errors.Join(err, src.Close()); err != nil {
-		return fmt.Errorf("reading the interpreter: %w", err)
+		return nil, fmt.Errorf("reading the interpreter: %w", err)
 	}
-	mod, err := module.Parse(data)
-	if err != nil {
-		return err
-	}
-	if err := patch.Apply(mod); err != nil {
-		return err
-	}
-	if err := edit(mod); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(s.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	if err := errors.Join(mod.Encode(w), w.Flush(), f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	return nil
+	return module.Parse(data)
 }
 
 // compile runs the compiler in the belt: its input comes from the network in the end.
@@ -190,8 +164,11 @@ type plan struct {
 }
 
 // snapshot runs the build script in the live interpreter and returns its memory.
-func (s *stage) snapshot(ctx context.Context, m *manifest) ([]byte, error) {
+func (s *stage) snapshot(ctx context.Context, t *template, m *manifest) ([]byte, error) {
 	if err := s.layOut(); err != nil {
+		return nil, err
+	}
+	if err := s.builder(t); err != nil {
 		return nil, err
 	}
 	box, err := confine.Open(ctx, confine.Spec{
@@ -219,8 +196,8 @@ func (s *stage) snapshot(ctx context.Context, m *manifest) ([]byte, error) {
 		args = append(args[:last], "--env", v, args[len(args)-1])
 		last = len(args) - 1
 	}
-	var memory bytes.Buffer
-	words, err := s.run(ctx, box, confine.Command{Args: args, Env: environment()}, &memory, func(line string) {
+	memory := bytes.NewBuffer(make([]byte, 0, imageSize))
+	words, err := s.run(ctx, box, confine.Command{Args: args, Env: environment()}, memory, func(line string) {
 		if step, ok := strings.CutPrefix(line, "progress: "); ok {
 			s.Progress("building the image: "+step, 0, 0)
 		}
@@ -229,7 +206,31 @@ func (s *stage) snapshot(ctx context.Context, m *manifest) ([]byte, error) {
 		own, _ := stripRuntime(words)
 		return nil, fmt.Errorf("building image: %w: %.3000s", err, own)
 	}
+	if err := image.Check(memory.Bytes(), imageSize); err != nil {
+		return nil, fmt.Errorf("building image: %w", err)
+	}
 	return memory.Bytes(), s.answers(box, m)
+}
+
+// builder makes the program that runs the build script.
+func (s *stage) builder(t *template) error {
+	mod, err := s.interpreterModule()
+	if err != nil {
+		return err
+	}
+	data, err := mod.Data()
+	if err != nil {
+		return err
+	}
+	pages, _, err := mod.Memory()
+	if err != nil {
+		return err
+	}
+	memory, err := image.Initial(data, pages, imageSize)
+	if err != nil {
+		return err
+	}
+	return copyTo(s.path("builder.cwasm"), t.with(memory))
 }
 
 // answers reads what the build script says of the interpreter.
@@ -400,20 +401,4 @@ func tail(r io.Reader, line func(string)) string {
 			return strings.Join(lines, "")
 		}
 	}
-}
-
-// keep moves the finished image into the store.
-func (s *stage) keep(m *manifest, name string) error {
-	f, err := os.Open(s.path(name))
-	if err != nil {
-		return fmt.Errorf("storing the image: %w", err)
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("storing the image: %w", err)
-	}
-	m.Size = st.Size()
-	m.Native, err = s.store.Put(f, "", 2<<30, false)
-	return err
 }

@@ -106,28 +106,35 @@ func readManifest(cache, name string) (manifest, error) {
 
 // writeManifest publishes an image: it appears whole or not at all.
 func writeManifest(cache, name string, m manifest) error {
-	folder := filepath.Join(cache, manifestFolder)
-	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("recording image: %w", err)
-	}
 	data, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return fmt.Errorf("recording image: %w", err)
 	}
-	f, err := os.CreateTemp(folder, ".new-*")
-	if err != nil {
-		return fmt.Errorf("recording image: %w", err)
-	}
-	_, err = f.Write(append(data, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(folder, name+".json"))
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err := writeWhole(filepath.Join(cache, manifestFolder, name+".json"), append(data, '\n')); err != nil {
 		return fmt.Errorf("recording image: %w", err)
 	}
 	return nil
+}
+
+// writeWhole replaces a file in one step, after its content is on disk.
+func writeWhole(name string, data []byte) error {
+	folder := filepath.Dir(name)
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := os.CreateTemp(folder, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // imageNames lists what setup has made.

@@ -60,18 +60,13 @@ def install():
     from matplotlib.backends import backend_agg
     from matplotlib.figure import Figure
 
-    # pyplot.show() asks the backend's canvas class; fig.show() asks the manager.
-    def pyplot_show(cls, *, block=None):
-        collect()
-
-    backend_agg.FigureCanvasAgg.manager_class.pyplot_show = classmethod(pyplot_show)
     pyplot.switch_backend("agg")
-    manager = backend_agg.FigureCanvasAgg.manager_class
-
-    def manager_show(self):
-        _save(self.canvas.figure)
-
-    manager.show = manager_show
+    show.__name__ = show.__qualname__ = "show"
+    show.__module__ = "matplotlib.pyplot"
+    pyplot.show = show
+    if "matplotlib.pylab" in sys.modules:
+        sys.modules["matplotlib.pylab"].show = show
+    backend_agg.FigureCanvasAgg.manager_class.show = lambda manager: _save(manager.canvas.figure)
     original = Figure.show
 
     def figure_show(self, warn=True):

@@ -1,8 +1,10 @@
 // Package image turns the CPython wheel's module into a program that starts from a memory image
 // in which the interpreter runs and the packages are imported already.
 //
-// It works in two steps. A builder module runs our build script in the live interpreter and
-// writes its whole memory to standard output. The final module carries that memory as its data
-// and, when started, hands one line of Python to the interpreter in it. Neither step runs
-// anything itself: package wasm starts the runtime, inside the belt.
+// Compiling the interpreter takes a minute and does not depend on what it has in memory. So it is
+// compiled once, as a template whose memory starts as a pattern, and the pattern is found in the
+// compiled file and written over: with the wheel's own initial memory for the builder, which runs
+// our build script and prints its whole memory, and with that memory for the image.
+//
+// Nothing here runs anything: package wasm starts the runtime, inside the belt.
 package image

@@ -133,3 +133,34 @@ func isZero(b []byte) bool {
 	}
 	return true
 }
+
+// Data returns the memory that the module's active segments make, from address 0 to the last byte.
+// Segments must have constant addresses, as those of a linked program have.
+func (m *Module) Data() ([]byte, error) {
+	r := &reader{b: m.section(secData)}
+	var memory []byte
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		if mode := r.byte(); mode != 0 {
+			return nil, fmt.Errorf("data segment of mode %d is not active in the first memory", mode)
+		}
+		if op := r.byte(); op != 0x41 {
+			return nil, fmt.Errorf("data segment has no constant address")
+		}
+		at := uint32(r.s32())
+		if end := r.byte(); end != 0x0b {
+			return nil, fmt.Errorf("data segment has no constant address")
+		}
+		b := r.bytes(r.u32())
+		if r.err != nil {
+			break
+		}
+		if end := int(at) + len(b); end > len(memory) {
+			if end > 1<<31 {
+				return nil, fmt.Errorf("data segment ends at %#x", end)
+			}
+			memory = append(memory, make([]byte, end-len(memory))...)
+		}
+		copy(memory[at:], b)
+	}
+	return memory, r.err
+}

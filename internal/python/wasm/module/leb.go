@@ -85,3 +85,20 @@ func appendS64(b []byte, v int64) []byte {
 func appendName(b []byte, s string) []byte {
 	return append(appendU32(b, uint32(len(s))), s...)
 }
+
+// s32 reads a signed LEB128 of at most 32 bits.
+func (r *reader) s32() int32 {
+	var v int64
+	for shift := 0; shift < 35; shift += 7 {
+		c := r.byte()
+		v |= int64(c&0x7f) << shift
+		if c < 0x80 {
+			if c&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return int32(v)
+		}
+	}
+	r.fail("number does not fit 32 bits")
+	return 0
+}

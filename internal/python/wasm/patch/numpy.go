@@ -181,8 +181,13 @@ func (n *numpyPatch) random() {
 	widen := n.widened()
 	n.wrap(class+"87binomial", four, always, widen)
 	n.wrap(class+"103multinomial", four, always, widen)
-	// permutation(n) asks for an arange of numpy.long; let it read numpy.int64 instead.
-	n.replace(class+"109permutation", "\x28\x02"+padded(nameLongAddr), "\x28\x02"+padded(nameInt64Addr), 1)
+	// These name numpy.long but work through Python objects; let them read numpy.int64 instead.
+	for _, f := range []struct {
+		name  string
+		count int
+	}{{"__pyx_pf_5numpy_6random_6mtrand_11RandomState_34choice", 2}, {class + "31randint", 1}, {class + "109permutation", 1}} {
+		n.replace(f.name, "\x28\x02"+padded(nameLongAddr), "\x28\x02"+padded(nameInt64Addr), f.count)
+	}
 }
 
 // Where numpy.random.mtrand keeps the names that it looks up.

@@ -74,6 +74,8 @@ func (c *asm) ne() *asm     { return c.op(0x47) }
 func (c *asm) gtS() *asm    { return c.op(0x4a) }
 func (c *asm) geS() *asm    { return c.op(0x4e) }
 func (c *asm) ltS() *asm    { return c.op(0x48) }
+func (c *asm) ltU() *asm    { return c.op(0x49) }
+func (c *asm) eq64() *asm   { return c.op(0x51) }
 func (c *asm) ne64() *asm   { return c.op(0x52) }
 func (c *asm) extend() *asm { return c.op(0xac) } // i32 to i64, signed
 func (c *asm) wrap() *asm   { return c.op(0xa7) } // i64 to i32

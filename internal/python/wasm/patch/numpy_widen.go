@@ -11,10 +11,14 @@ const (
 	tstateFrame     = 56
 	frameExecutable = 0
 	framePrevious   = 4
+	frameInstr      = 28
+	frameStackTop   = 32
 	frameOwner      = 38
+	frameValues     = 40 // local variables, then the stack
 	codeFilename    = 80
 	unicodeLength   = 8
 	unicodeASCII    = 20 // where the characters of an ASCII string start
+	typeName        = 12
 	typeFlags       = 84
 	tupleFlag       = 1 << 26
 )
@@ -29,7 +33,8 @@ const (
 //
 // argsort, nonzero, bincount and the others fill arrays of npy_intp, whose products wrap. C and
 // Cython code of the packages needs exactly these, as it needs them on any system, so the
-// packages in the archive get them unchanged. The caller is the innermost Python frame outside numpy.
+// packages in the archive get them unchanged. The caller is the innermost Python frame outside
+// numpy, unless that frame is in the middle of a call of a Cython function.
 func (n *numpyPatch) widen(user uint32) {
 	widen := n.widened()
 	for _, f := range []struct{ name, params string }{
@@ -47,6 +52,9 @@ func (n *numpyPatch) expectFrames() {
 	n.expect("PyEval_GetFrame", "\x41\x26\x6a\x2c\x00\x00\x22\x02\x41\x02\x4a", 1)
 	n.expect("PyEval_GetFrame", "\x28\x02\x00\x41\x7e\x71", 1)
 	n.expect("PyEval_GetFrame", "\x20\x01\x41\x04\x6a\x28\x02\x00\x22\x01\x0d\x00", 1)
+	n.expect("_PyFrame_ClearExceptCode", "\x20\x00\x41\x20\x6a\x22\x04\x28\x02\x00", 1)
+	n.expect("_PyFrame_ClearExceptCode", "\x41\x28\x6a\x22\x05\x36\x02\x00", 1)
+	n.expect("PyEval_GetFrame", "\x20\x01\x41\x1c\x6a\x28\x02\x00", 1)
 	n.expect("code_repr", "\x20\x00\x41\xd0\x00\x6a\x28\x02\x00", 1)
 	n.expect("PyArray_Return", "\x41\xfc\xfa\xcd\x8c\x00", 2)
 	n.expect("PyTuple_GetItem", "\x41\xd7\x00\x6a\x2d\x00\x00\x41\x04\x71", 1)
@@ -56,6 +64,7 @@ func (n *numpyPatch) expectFrames() {
 // the user's code. It reads memory only: no object is made and no reference counted.
 func (n *numpyPatch) calledByUser() uint32 {
 	n.expectFrames()
+	calls := n.callsCython()
 	const frame, name = 0, 1
 	var c asm
 	c.locals(2)
@@ -66,7 +75,7 @@ func (n *numpyPatch) calledByUser() uint32 {
 	c.get(frame).load8s(frameOwner).i32(ownerInterpreter).geS().brIf(0)
 	c.get(frame).load(frameExecutable).i32(-2).and().load(codeFilename).set(name)
 	// Somewhere else than in the archive: the user's.
-	c.notAt(name, 0, libraryArchive).when().i32(1).ret().end()
+	c.notAt(name, 0, libraryArchive).when().get(frame).call(calls).eqz().ret().end()
 	// A package in the archive that is not numpy: its caller's caller does not matter.
 	c.notAt(name, len(libraryArchive), "numpy/").when().i32(0).ret().end()
 	c.end()
@@ -75,6 +84,38 @@ func (n *numpyPatch) calledByUser() uint32 {
 	c.i32(0)
 	return n.addFunc(0, c)
 }
+
+// Tags in the low bits of a slot on the interpreter's stack.
+const (
+	tagMask = 3
+	tagInt  = 3 // no object but a small integer
+)
+
+// callsCython adds a function that tells whether a frame is calling a Cython function, which has
+// no frame of its own. The callable lies on the frame's stack under the arguments, whose number
+// is the instruction's argument; four more slots cover the forms of calls with keywords.
+func (n *numpyPatch) callsCython() uint32 {
+	const frame, left, slot, object = 0, 1, 2, 3
+	var c asm
+	c.locals(3)
+	c.get(frame).load(frameInstr).load8u(1).i32(4).add().set(left)
+	c.get(frame).load(frameStackTop).set(slot)
+	c.block().loop()
+	c.get(left).eqz().brIf(1)
+	c.get(slot).i32(4).sub().tee(slot).get(frame).i32(frameValues).add().ltU().brIf(1)
+	c.block()
+	c.get(slot).load(0).tee(object).i32(tagMask).and().i32(tagInt).eq().brIf(0)
+	c.get(object).i32(^tagMask).and().tee(object).eqz().brIf(0)
+	c.get(object).load(pyObjectType).load(typeName).load64(0).i64(cythonTypes).eq64().when().i32(1).ret().end()
+	c.end()
+	c.get(left).i32(1).sub().set(left)
+	c.br(0).end().end()
+	c.i32(0)
+	return n.addFunc(1, c)
+}
+
+// cythonTypes is how the names of Cython's types begin in memory: "_cython_".
+const cythonTypes = 0x5f6e6f687479635f
 
 // notAt leaves 1 when the string object in a local does not have text at a position. A shorter
 // string is safe to read: its memory goes on, and its end differs.
