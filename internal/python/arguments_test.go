@@ -94,7 +94,7 @@ func TestBadArgumentsAreRefusedByName(t *testing.T) {
 func TestNamesThatLeadOutAreRefused(t *testing.T) {
 	for _, name := range []string{
 		"", ".", "..", "../x", "a/../b", "a/..", "./a", "a/./b", "/etc/passwd", "/", "a//b", "a/", "a\x00b", "a\nb", `..\x`, `a\b`, "\x7f",
-		strings.Repeat("x", 201), strings.Repeat("a/", 300) + "b", strings.Repeat("a/", 16) + "b", "a/\xff",
+		strings.Repeat("x", 201), strings.Repeat(strings.Repeat("x", 190)+"/", 2) + strings.Repeat("x", 190), strings.Repeat("a/", 300) + "b", strings.Repeat("a/", 16) + "b", "a/\xff",
 	} {
 		if err := checkName(name); err == nil {
 			t.Errorf("%q was let through", name)

@@ -56,12 +56,13 @@ func (c *Collector) Write(p []byte) (int, error) {
 }
 
 // push puts p into the ring. The ring can hold the largest stream that needs no cut, so a stream
-// that is short enough is always complete.
+// that is short enough is always complete. In a longer one the ring may begin in the middle of a
+// character; those bytes are never shown, as a full ring holds more than is kept of it.
 func (c *Collector) push(p []byte) {
 	size := c.cut.chars * maxUnit
 	if len(p) > size {
 		// Older bytes could not be kept anyway.
-		p, c.last, c.next = p[len(p)-size:], c.last[:0], 0
+		p = p[len(p)-size:]
 	}
 	if free := size - len(c.last); free > 0 {
 		k := min(free, len(p))
@@ -86,7 +87,7 @@ func (c *Collector) Stream() Stream {
 	if int64(len(c.first)+len(last)) == c.total {
 		return c.cut.apply(append(append(make([]byte, 0, c.total), c.first...), last...), c.total)
 	}
-	return c.cut.join(c.first, atUnit(last), c.total)
+	return c.cut.join(c.first, last, c.total)
 }
 
 // A cut says how much of a text is kept.
@@ -112,8 +113,8 @@ func (k cut) apply(all []byte, total int64) Stream {
 	return k.join(all, all, total)
 }
 
-// join renders a stream that is too long. Head is its beginning, tail its end from some character
-// on; they may overlap, as neither is used up to the overlap.
+// join renders a stream that is too long. Head is its beginning, tail its end; they may overlap,
+// as neither is used up to the overlap.
 func (k cut) join(head, tail []byte, total int64) Stream {
 	left, leftEscaped, rest := render(head, k.headChars(), k.headEncoded())
 	chars, encoded := measure(head[:len(head)-len(rest)])
@@ -214,18 +215,6 @@ func suffix(p []byte, chars, encoded int) []byte {
 		p = p[u.size:]
 	}
 	return p
-}
-
-// atUnit skips the remains of a character whose beginning is lost. A byte that is no continuation
-// byte always begins a unit, and so does a fourth continuation byte in a row, since no character
-// has more than three.
-func atUnit(p []byte) []byte {
-	for i := 0; i < len(p) && i < utf8.UTFMax-1; i++ {
-		if utf8.RuneStart(p[i]) {
-			return p[i:]
-		}
-	}
-	return p[min(len(p), utf8.UTFMax-1):]
 }
 
 // within returns the stream cut to what fits. Engines cut while they capture; this is the second

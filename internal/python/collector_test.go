@@ -164,6 +164,9 @@ func TestWithinIsIdempotent(t *testing.T) {
 	if n := strings.Count(got.Text, "output truncated"); n != 1 {
 		t.Errorf("%d notes in %q", n, got.Text)
 	}
+	if got := (Stream{Text: strings.Repeat("\x01", 1000), Bytes: 1000}).within(1000); !got.Truncated {
+		t.Error("control characters were not counted as they are sent")
+	}
 	forged := Stream{Text: "ok \xff" + strings.Repeat("y", 10_000), Bytes: 1}
 	if got := forged.within(100); !utf8.ValidString(got.Text) || !got.Truncated || !got.Escaped {
 		t.Errorf("a forged stream came back as %+v", got)

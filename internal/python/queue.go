@@ -105,7 +105,7 @@ func (q *Queue) makeRoom(client string) bool {
 	if l := q.find(client); l != nil {
 		mine = len(l.waiters)
 	}
-	if longest == nil || longest.client == client || len(longest.waiters)-1 < mine+1 {
+	if longest == nil || len(longest.waiters)-1 < mine+1 {
 		return false
 	}
 	last := longest.waiters[len(longest.waiters)-1]

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -412,6 +414,19 @@ func TestCeilingHoldsWhateverTheEngineOffers(t *testing.T) {
 	}
 }
 
+func TestOutputLimitCannotGrowLater(t *testing.T) {
+	e := answering(Outcome{ExitCode: exit(0)}, nil)
+	e.caps.Limits.OutputChars = 1000
+	p := connect(t, Options{Engine: e})
+	e.mu.Lock()
+	e.caps.Limits.OutputChars = 1_000_000
+	e.mu.Unlock()
+	p.run(`{"code":""}`)
+	if got := e.seen[0].Limits.OutputChars; got != 1000 {
+		t.Errorf("the limit is %d now", got)
+	}
+}
+
 func TestLimitsThatNeedLargerRepliesAreRefused(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "0"}, nil)
 	e := answering(Outcome{}, nil)
@@ -455,6 +470,14 @@ func TestRepliesStayBelowTheirLimit(t *testing.T) {
 			}
 			if !r.result.StdoutTruncated || !r.result.StderrTruncated || !r.result.ResultTruncated {
 				t.Errorf("%q: not marked as cut", fill)
+			}
+			if len(r.result.Notes) > maxNoted+1 {
+				t.Errorf("%q: %d notes", fill, len(r.result.Notes))
+			}
+			for _, n := range r.result.Notes {
+				if utf8.RuneCountInString(n) > noteText+1 || strings.ContainsFunc(n, unicode.IsControl) {
+					t.Errorf("%q: the note %q", fill, n)
+				}
 			}
 			if n := strings.Count(r.Content[0].Text, "[output truncated: "); n != 3 {
 				t.Errorf("%q: %d notes in the text", fill, n)
