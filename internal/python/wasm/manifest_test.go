@@ -8,11 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"sallyport.dev/sallyport/internal/artifact"
 	"sallyport.dev/sallyport/internal/python"
 )
 
 // An image is native code for one processor, one runtime and one build of ours. Whatever does not fit
 // is refused with the command that helps, and never started.
+
+// someDigest is well formed, and nothing has it.
+const someDigest = artifact.Digest("0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a")
 
 func record(t *testing.T, cache, name, text string) {
 	t.Helper()
@@ -60,7 +64,7 @@ func TestRecordsThatAreNotOurs(t *testing.T) {
 
 func TestImageOfAnotherProcessorIsRefused(t *testing.T) {
 	cache := privateFolder(t)
-	m := manifest{Format: format, CPU: "a processor with more features", Runtime: "49.0.4"}
+	m := manifest{Format: format, CPU: "a processor with more features", Runtime: "49.0.4", Program: someDigest, Native: someDigest}
 	if err := writeManifest(cache, DefaultImage, m); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +79,7 @@ func TestImageOfAnotherProcessorIsRefused(t *testing.T) {
 
 func TestImageWhoseFileIsGoneIsRefused(t *testing.T) {
 	cache := privateFolder(t)
-	m := manifest{Format: format, CPU: processor(), Runtime: "49.0.4", Size: 7}
+	m := manifest{Format: format, CPU: processor(), Runtime: "49.0.4", Size: 7, Program: someDigest, Native: someDigest}
 	if err := writeManifest(cache, DefaultImage, m); err != nil {
 		t.Fatal(err)
 	}
