@@ -23,7 +23,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	for _, e := range r.Engines {
 		row("")
 		row("ENGINE "+e.Name, ready(e), joinNonEmpty(", ", e.Runtime, python(e), e.Why))
-		if e.Belt != "" {
+		if strings.Contains(e.Belt, "missing") { // else it only repeats the fences above
 			row("  belt", "", e.Belt)
 		}
 		for _, i := range e.Images {
