@@ -17,7 +17,7 @@ func deny(w http.ResponseWriter, status int, id mcp.ID, code int, text string) {
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if status != http.StatusOK && status != http.StatusNotFound {
-		// Whatever is left of the body is not worth reading.
+		// Or net/http waits for the rest of the body, which may never come, before it answers.
 		h.Set("Connection", "close")
 	}
 	w.WriteHeader(status)

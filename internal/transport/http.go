@@ -109,6 +109,10 @@ func NewHTTPHandler(server *sdk.Server, opts HTTPOptions) (*HTTPHandler, error) 
 
 // ServeHTTP judges where a request comes from before it looks at anything else.
 func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		// A request that is refused leaves its body to net/http, which waits for it without end.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.opts.BodyTimeout))
+	}
 	local := localAddr(r)
 	if !h.hosts.allows(r.Host, local) {
 		deny(w, http.StatusForbidden, "", mcp.CodeInvalidRequest, "this Host is not allowed; name it in the allowed hosts (--allow-host) if it is yours")
@@ -125,6 +129,7 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "ok\n")
 	default:
+		w.Header().Set("Connection", "close") // as deny does for what is refused unread
 		deny(w, http.StatusNotFound, "", mcp.CodeInvalidRequest, "nothing is here; the server is at /mcp")
 	}
 }

@@ -226,6 +226,7 @@ func TestHTTPHostAndOrigin(t *testing.T) {
 		{"listed origin", []edit{header("Origin", "https://app.example.org")}, 200, ""},
 		{"foreign origin", []edit{header("Origin", "https://evil.example")}, 403, "allowed origins"},
 		{"other port of this machine", []edit{header("Origin", "http://127.0.0.1:1")}, 403, "allowed origins"},
+		{"origin with a path", []edit{func(r *http.Request) { r.Header.Set("Origin", "http://"+r.Host+"/page") }}, 403, "allowed origins"},
 		{"null origin", []edit{header("Origin", "null")}, 403, "allowed origins"},
 		{"two origins", []edit{func(r *http.Request) {
 			r.Header["Origin"] = []string{"https://app.example.org", "https://evil.example"}
@@ -336,6 +337,31 @@ func TestHTTPLyingContentLength(t *testing.T) {
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
 			t.Errorf("length %s: allocated %d bytes", length, grown)
+		}
+	}
+}
+
+// What is refused for where it comes from is answered before its body has come, and a body that
+// never comes does not hold the connection.
+func TestHTTPRefusesWithoutTheBody(t *testing.T) {
+	token, err := NewToken([]byte("0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := startHTTP(t, HTTPOptions{Tokens: []Token{token}, BodyTimeout: 50 * time.Millisecond})
+	for path, test := range map[string]struct{ host, status string }{
+		"/mcp": {e.address, "401"}, "/mcp?": {"evil.example", "403"}, "/other": {e.address, "404"},
+	} {
+		conn, err := net.Dial("tcp", e.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(patience))
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", path, test.host)
+		answer, err := io.ReadAll(bufio.NewReader(conn))
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+test.status) {
+			t.Errorf("%s: got %.60q, %v", path, answer, err)
 		}
 	}
 }
