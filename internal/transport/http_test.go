@@ -728,6 +728,9 @@ func TestServeStopsCleanly(t *testing.T) {
 	for range 3 {
 		await(t, "the end of a request", ended)
 	}
+	if open := e.handler.sessions.drain(); len(open) != 0 {
+		t.Errorf("%d sessions are still open", len(open))
+	}
 	e.client.CloseIdleConnections()
 	settled(t, before)
 	if _, err := net.Dial("tcp", e.address); err == nil {
