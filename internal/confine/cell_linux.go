@@ -226,7 +226,8 @@ func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error)
 	err := <-started
 	var blocked *sealError
 	if errors.As(err, &blocked) {
-		err = &Unavailable{Missing: []Fence{{Name: fenceSeal, Why: whyNoTrace(err)}}}
+		why, remedy := whyNoTrace(err)
+		err = &Unavailable{Missing: []Fence{{Name: fenceSeal, Why: why, Remedy: remedy}}}
 	}
 	if err != nil {
 		return nil, err

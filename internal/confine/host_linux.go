@@ -53,13 +53,14 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 	case set.noView:
 		viewFence.Why = "switched off"
 	case !h.id.root:
-		viewFence.Why = whyNoNamespace()
+		viewFence.Why, viewFence.Remedy = whyNoNamespace()
 	default:
 		h.view, err = newView(h.binds, spec.Scratch)
 		if h.viewed = err == nil; h.viewed {
 			viewFence.Holds, viewFence.Detail = true, "mount namespace, read-only"
 		} else {
-			viewFence.Why = fmt.Sprintf("%v; a container needs the right to mount in a user namespace of its own", err)
+			viewFence.Why = err.Error()
+			viewFence.Remedy = "on Linux 5.12 or later, let the container mount in a namespace of its own, or run as an ordinary user who may make user namespaces"
 		}
 	}
 	add(viewFence)
@@ -70,12 +71,17 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 	}
 	landlockFence := Fence{Name: fenceLandlock}
 	h.abi, err = ask()
+	var missing *noLandlock
 	switch {
+	case errors.As(err, &missing):
+		h.abi = 0
+		landlockFence.Why, landlockFence.Remedy = missing.why, missing.remedy
 	case err != nil:
 		h.abi = 0
 		landlockFence.Why = err.Error()
 	case h.abi < landlockNeeded:
-		landlockFence.Why = fmt.Sprintf("ABI %d, need >= %d (Linux 6.2)", h.abi, landlockNeeded)
+		landlockFence.Why = fmt.Sprintf("ABI %d, need >= %d", h.abi, landlockNeeded)
+		landlockFence.Remedy = "run Linux 6.2 or later"
 	default:
 		landlockFence.Holds, landlockFence.Detail = true, fmt.Sprintf("ABI %d", h.abi)
 	}
@@ -94,6 +100,7 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 	seccompFence := Fence{Name: fenceSeccomp}
 	if err := seccompAvailable(); err != nil {
 		seccompFence.Why = err.Error()
+		seccompFence.Remedy = "run a kernel with CONFIG_SECCOMP_FILTER on amd64 or arm64, and let the container use seccomp"
 	} else {
 		seccompFence.Holds, seccompFence.Detail = true, "allow-list"
 	}
@@ -111,7 +118,7 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 		switch {
 		case errors.As(err, &blocked):
 			h.sealed = false
-			sealFence.Why = whyNoTrace(err)
+			sealFence.Why, sealFence.Remedy = whyNoTrace(err)
 		case err != nil:
 			return err
 		default:
@@ -235,23 +242,30 @@ func readable(binds []bind) error {
 	return nil
 }
 
-func whyNoNamespace() string {
-	const also = "; run as root, or let users make user namespaces"
-	if data, err := os.ReadFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"); err == nil && strings.TrimSpace(string(data)) == "1" {
-		return "AppArmor keeps user namespaces from ordinary programs; give this program a profile with the userns rule, or set kernel.apparmor_restrict_unprivileged_userns=0"
+// whyNoNamespace says what keeps user namespaces from us, and what to do.
+func whyNoNamespace() (why, remedy string) {
+	for _, cause := range []struct{ file, value, why, remedy string }{
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor keeps user namespaces from ordinary programs",
+			"give this program an AppArmor profile with the userns rule, or set kernel.apparmor_restrict_unprivileged_userns=0"},
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "user namespaces are off for ordinary users",
+			"set kernel.unprivileged_userns_clone=1"},
+		{"/proc/sys/user/max_user_namespaces", "0", "user namespaces are off", "raise user.max_user_namespaces"},
+	} {
+		if holds(cause.file, cause.value) {
+			return cause.why, cause.remedy
+		}
 	}
-	if data, err := os.ReadFile("/proc/sys/kernel/unprivileged_userns_clone"); err == nil && strings.TrimSpace(string(data)) == "0" {
-		return "user namespaces are off for ordinary users; set kernel.unprivileged_userns_clone=1"
-	}
-	if data, err := os.ReadFile("/proc/sys/user/max_user_namespaces"); err == nil && strings.TrimSpace(string(data)) == "0" {
-		return "user namespaces are off; raise user.max_user_namespaces"
-	}
-	return "an ordinary user outside a user namespace cannot mount" + also
+	return "an ordinary user outside a user namespace cannot mount", "run as root, or let users make user namespaces; a container's seccomp profile may deny them"
 }
 
-func whyNoTrace(err error) string {
-	if data, readErr := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); readErr == nil && strings.TrimSpace(string(data)) == "3" {
-		return "kernel.yama.ptrace_scope is 3, so the program cannot be stopped at its start; set it to 2 or less"
+func whyNoTrace(err error) (why, remedy string) {
+	if holds("/proc/sys/kernel/yama/ptrace_scope", "3") {
+		return "kernel.yama.ptrace_scope is 3, so the program cannot be stopped at its start", "set kernel.yama.ptrace_scope to 2 or less"
 	}
-	return fmt.Sprintf("%v; a container must allow ptrace of own children", err)
+	return err.Error(), "let the container use ptrace on its own children"
+}
+
+func holds(file, value string) bool {
+	data, err := os.ReadFile(file)
+	return err == nil && strings.TrimSpace(string(data)) == value
 }

@@ -24,9 +24,10 @@ type host struct {
 }
 
 func (h *host) prepare(spec Spec, _ settings, report *Report) error {
-	why := "not available on " + runtime.GOOS + "; run on Linux, or allow a weaker belt"
+	const remedy = "run on Linux"
+	why := "not available on " + runtime.GOOS
 	for _, name := range []string{fenceView, fenceLandlock, fenceSeccomp, fenceSeal, fenceIdentity, fenceLimits, fenceMemory} {
-		report.Fences = append(report.Fences, Fence{Name: name, Why: why})
+		report.Fences = append(report.Fences, Fence{Name: name, Why: why, Remedy: remedy})
 	}
 	report.Fences = append(report.Fences,
 		Fence{Name: fenceScratch, Holds: true, Detail: "watchdog"},

@@ -1,7 +1,6 @@
 package confine
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -46,6 +45,11 @@ type rulesetAttr struct {
 	fs, net, scoped uint64
 }
 
+// noLandlock says why the kernel has no Landlock for us.
+type noLandlock struct{ why, remedy string }
+
+func (e *noLandlock) Error() string { return e.why }
+
 // landlockABI asks the kernel by system call: securityfs is often not mounted.
 func landlockABI() (int, error) {
 	abi, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -53,11 +57,11 @@ func landlockABI() (int, error) {
 	case 0:
 		return int(abi), nil
 	case unix.ENOSYS:
-		return 0, errors.New("this kernel has no Landlock (5.19 or later has what is needed)")
+		return 0, &noLandlock{"this kernel has no Landlock", "run Linux 6.2 or later with CONFIG_SECURITY_LANDLOCK"}
 	case unix.EOPNOTSUPP:
-		return 0, errors.New("the kernel has Landlock but it is off; add landlock to the lsm= boot option")
+		return 0, &noLandlock{"the kernel has Landlock but it is off", "add landlock to the lsm= boot option"}
 	case unix.EPERM, unix.EACCES:
-		return 0, errors.New("the container's seccomp profile denies landlock_create_ruleset; use a newer runtime or allow landlock_* in the profile")
+		return 0, &noLandlock{"the container's seccomp profile denies landlock_create_ruleset", "allow landlock_* in the profile, or use a container runtime that does"}
 	}
 	return 0, fmt.Errorf("asking for Landlock: %w", errno)
 }

@@ -16,7 +16,7 @@ import (
 func TestScratchQuota(t *testing.T) {
 	m := modes()[0]
 	if !canView() {
-		t.Skip("no private view here: ", whyNoNamespace())
+		t.Skip("no private view here")
 	}
 	belt := attackBelt(t, m, nil)
 	box := open(t, belt)

@@ -1,16 +1,14 @@
 package confine
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // A Fence is one thing that keeps the program in.
 type Fence struct {
 	Name   string `json:"name"`
 	Holds  bool   `json:"holds"`
 	Detail string `json:"detail,omitempty"` // how, such as "ABI 7"
-	Why    string `json:"why,omitempty"`    // why it does not hold, and what to do
+	Why    string `json:"why,omitempty"`    // why it does not hold
+	Remedy string `json:"remedy,omitempty"` // what it would take
 
 	// Spare means that the belt is complete without this fence, because others do its work.
 	Spare bool `json:"spare,omitempty"`
@@ -87,7 +85,11 @@ type Unavailable struct {
 func (u *Unavailable) Error() string {
 	parts := make([]string, 0, len(u.Missing))
 	for _, fence := range u.Missing {
-		parts = append(parts, fmt.Sprintf("%s: %s", fence.Name, fence.Why))
+		part := fence.Name + ": " + fence.Why
+		if fence.Remedy != "" {
+			part += " (" + fence.Remedy + ")"
+		}
+		parts = append(parts, part)
 	}
 	return "belt unavailable: " + strings.Join(parts, "; ")
 }

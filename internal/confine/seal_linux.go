@@ -145,8 +145,9 @@ func (p *puppet) release() error {
 	return nil
 }
 
-// awaitTrap waits until the program stands at a breakpoint. Any other signal that reaches it
-// before its first instruction is dropped: nobody else has business with it yet.
+// awaitTrap waits until the program stands at a breakpoint. A signal from outside that reaches it
+// before its first instruction is dropped: nobody else has business with it yet. A fault means
+// that our own calls went wrong.
 func awaitTrap(pid int) error {
 	for {
 		var status unix.WaitStatus
@@ -158,8 +159,12 @@ func awaitTrap(pid int) error {
 			return fmt.Errorf("waiting for the program to stop: %w", err)
 		case status.Exited() || status.Signaled():
 			return errEndedEarly
-		case status.Stopped() && status.StopSignal() == unix.SIGTRAP:
+		}
+		switch signal := status.StopSignal(); signal {
+		case unix.SIGTRAP:
 			return nil
+		case unix.SIGSEGV, unix.SIGBUS, unix.SIGILL, unix.SIGFPE, unix.SIGSYS:
+			return fmt.Errorf("the stopped program faulted: %v", signal)
 		}
 		if err := unix.PtraceCont(pid, 0); err != nil {
 			return fmt.Errorf("continuing: %w", err)

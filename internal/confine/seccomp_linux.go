@@ -67,6 +67,9 @@ func rules(plan filterPlan) map[int]verdict {
 	}
 	// clone3 takes its flags from memory, where a filter cannot look.
 	table[unix.SYS_CLONE3] = refuse(unix.ENOSYS)
+	// Memory that can be executed as a file. Runtimes that only want a copy-on-write image of
+	// memory take another way when the call does not exist, and give up when it is refused.
+	table[unix.SYS_MEMFD_CREATE] = refuse(unix.ENOSYS)
 	// Threads only, and none in a namespace of its own.
 	const thread = unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND
 	const unwanted = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
@@ -275,7 +278,7 @@ var allowedCalls = []int{
 var refusedCalls = []int{
 	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
 	unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_RECVMSG, unix.SYS_RECVMMSG, unix.SYS_SETSOCKOPT,
-	unix.SYS_EXECVE, unix.SYS_EXECVEAT, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET,
+	unix.SYS_EXECVE, unix.SYS_EXECVEAT, unix.SYS_MEMFD_SECRET,
 	unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,
 	unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_PTRACE, unix.SYS_KCMP,
 	unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE,

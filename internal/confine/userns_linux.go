@@ -50,7 +50,8 @@ func EnterUserNamespace(program string) error {
 	if err != nil {
 		signal.Stop(incoming)
 		runtime.UnlockOSThread()
-		return fmt.Errorf("entering user namespace: %w; %s", err, whyNoNamespace())
+		why, remedy := whyNoNamespace()
+		return fmt.Errorf("entering user namespace: %w: %s (%s)", err, why, remedy)
 	}
 	go func() {
 		for s := range incoming {
