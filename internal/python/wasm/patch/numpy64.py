@@ -16,6 +16,8 @@ import sys
 import types
 
 import numpy
+import numpy.char
+import numpy.strings
 from numpy._core import _type_aliases, arrayprint, numeric, numerictypes
 from numpy.lib import _arraysetops_impl, _histograms_impl, _iotools
 from numpy.ma import core as masked
@@ -123,26 +125,36 @@ def _split_counts():
 
 
 def _widened(result):
+    """Widen positions: an array, a Series, or a collection of them."""
     if getattr(getattr(result, "dtype", None), "char", "") == "l":
         return result.astype(numpy.int64)
     if type(result) is tuple:
-        # Codes and what they stand for: the latter is the user's data, of the user's type.
-        return (_widened(result[0]), *result[1:])
+        return tuple(map(_widened, result))
+    if type(result) is dict:
+        return {key: _widened(value) for key, value in result.items()}
     return result
 
 
-def _widen_result(owner, name):
-    """Let a function of a package that returns positions return 64-bit ones to the user's code."""
-    function = getattr(owner, name, None)
-    if function is None:
-        return
+def _first_widened(result):
+    """Widen codes, but not what they stand for: that is the user's data, of the user's type."""
+    return (_widened(result[0]), *result[1:])
 
+
+def _widen_results(owner, *names, widened=_widened):
+    """Let functions of a package that return positions return 64-bit ones to the user's code."""
+    for name in names:
+        function = getattr(owner, name, None)
+        if function is not None:
+            setattr(owner, name, _widening(function, widened))
+
+
+def _widening(function, widened):
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
         result = function(*args, **kwargs)
-        return _widened(result) if _is_user(sys._getframe(1)) else result
+        return widened(result) if _is_user(sys._getframe(1)) else result
 
-    setattr(owner, name, wrapper)
+    return wrapper
 
 
 def _adapt_managers(module):
@@ -160,31 +172,22 @@ def _adapt_managers(module):
         owner._insert_update_blklocs_and_blknos = functools.wraps(update)(narrowed)
 
 
-def _adapt_algorithms(module):
-    _widen_result(module, "factorize")
-
-
 def _adapt_base(module):
-    _widen_result(module.IndexOpsMixin, "factorize")
-    _widen_result(module.IndexOpsMixin, "searchsorted")
+    _widen_results(module.IndexOpsMixin, "factorize", widened=_first_widened)
+    _widen_results(module.IndexOpsMixin, "searchsorted")
 
 
-def _adapt_indexes(module):
-    _widen_result(module.Index, "argsort")
-    _widen_result(module.Index, "get_indexer")
-
-
-def _adapt_series(module):
-    _widen_result(module.Series, "argsort")
-    _widen_result(module.Series, "searchsorted")
-
+_PEAKS = ("argrelextrema", "argrelmax", "argrelmin", "find_peaks", "find_peaks_cwt", "peak_prominences", "peak_widths")
 
 _ADAPT = {
-    "pandas.core.algorithms": _adapt_algorithms,
+    "pandas.core.algorithms": lambda m: _widen_results(m, "factorize", widened=_first_widened),
     "pandas.core.base": _adapt_base,
-    "pandas.core.indexes.base": _adapt_indexes,
+    "pandas.core.indexes.base": lambda m: _widen_results(m.Index, "argsort", "get_indexer"),
     "pandas.core.internals.managers": _adapt_managers,
-    "pandas.core.series": _adapt_series,
+    "pandas.core.series": lambda m: _widen_results(m.Series, "argsort", "searchsorted"),
+    "scipy.signal._peak_finding": lambda m: _widen_results(m, *_PEAKS),
+    "scipy.spatial._kdtree": lambda m: _widen_results(m.KDTree, "query"),
+    "sklearn.neighbors._base": lambda m: _widen_results(m.KNeighborsMixin, "kneighbors"),
 }
 
 
@@ -224,4 +227,6 @@ class _Finder:
 _name_default_integer()
 _split_names()
 _split_counts()
+for _strings in (numpy.strings, numpy.char):
+    _widen_results(_strings, "count", "find", "index", "rfind", "rindex")
 sys.meta_path.insert(0, _Finder)
