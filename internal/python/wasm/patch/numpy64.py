@@ -25,6 +25,8 @@ from numpy.ma import core as masked
 _LIBRARY = numpy.__file__[: -len("numpy/__init__.pyc")]
 _NUMPY = _LIBRARY + "numpy/"
 
+_OWN = globals()
+
 _NARROW = {name: getattr(numpy, name) for name in ("int_", "uint", "long", "ulong", "intp", "uintp")}
 _WIDE = {name: numpy.uint64 if name.startswith("u") else numpy.int64 for name in _NARROW}
 
@@ -58,7 +60,7 @@ def _reads(frame, attr):
 
 
 def _is_user(frame):
-    return not frame.f_code.co_filename.startswith(_LIBRARY)
+    return not frame.f_code.co_filename.startswith(_LIBRARY) and frame.f_globals is not _OWN
 
 
 def _called_by_user(frame):
