@@ -220,7 +220,7 @@ func (e *Engine) Run(ctx context.Context, req python.Request) (python.Outcome, e
 		return python.Outcome{}, err
 	}
 	limits := filled(e.limits.Narrow(req.Limits))
-	box, err := state.box(ctx)
+	box, err := state.box(ctx, limits)
 	if err != nil {
 		return python.Outcome{}, internal("preparing the sandbox", err)
 	}
@@ -245,7 +245,7 @@ func internal(doing string, err error) *python.Failure {
 
 // fill makes the folders that a script finds and puts the caller's files there.
 func fill(box *confine.Box, files []python.File) error {
-	for _, folder := range []string{"workspace/output", "tmp"} {
+	for _, folder := range []string{"workspace/input", "workspace/output", "tmp"} {
 		if err := box.Mkdir(scratchName, folder); err != nil {
 			return internal("preparing the working folder", err)
 		}

@@ -38,6 +38,9 @@ type loaded struct {
 	belt     *confine.Belt
 	files    []pinnedFile
 	limits   python.Limits
+	program  string // host paths of the verified files
+	native   string
+	weaker   bool
 }
 
 // A pinnedFile is a file that was verified through the descriptor that is kept.
@@ -66,14 +69,13 @@ func openManifest(ctx context.Context, config Config, limits python.Limits, m ma
 		return nil, err
 	}
 	defer store.Close()
-	l := &loaded{manifest: m, limits: limits}
-	program, err := l.pin(store, m.Program)
+	l := &loaded{manifest: m, limits: limits, weaker: config.AllowWeaker}
+	l.program, err = l.pin(store, m.Program)
 	if err == nil {
-		var native string
-		native, err = l.pin(store, m.Native)
-		if err == nil {
-			l.belt, err = confine.Prepare(ctx, callSpec(program, native, m, limits, config.AllowWeaker))
-		}
+		l.native, err = l.pin(store, m.Native)
+	}
+	if err == nil {
+		l.belt, err = confine.Prepare(ctx, callSpec(l.program, l.native, m, limits, config.AllowWeaker))
 	}
 	if err == nil {
 		err = checkAdvisories(m.Runtime, l.belt.Report())
@@ -94,14 +96,14 @@ func callSpec(program, native string, m manifest, l python.Limits, weaker bool) 
 		Program:  program,
 		ReadOnly: map[string]string{imageName: native},
 		Scratch: []confine.Scratch{
-			{Name: scratchName, Bytes: l.Scratch, Files: l.ScratchFiles + 3}, // and our own three folders
+			{Name: scratchName, Bytes: l.Scratch, Files: l.ScratchFiles + 4}, // and our own folders
 			{Name: controlName, Bytes: controlBytes, Files: controlFiles},
 		},
 		Limits: confine.Limits{
 			Memory:    m.Memory + l.Memory + overhead,
 			CPU:       l.Timeout + 5*time.Second, // the wall clock ends a call first
 			OpenFiles: 256,
-			FileSize:  max(l.Scratch, controlBytes),
+			FileSize:  4 << 30, // sparse files may be larger than the quota, up to here
 			Threads:   32,
 		},
 		AllowWeaker: weaker,
@@ -157,7 +159,19 @@ func (l *loaded) unchanged() error {
 	return nil
 }
 
-func (l *loaded) box(ctx context.Context) (*confine.Box, error) { return l.belt.Open(ctx) }
+// box opens the world of one call. A call with narrower limits of its own gets a belt of its own,
+// which takes a little longer; through the tool that does not happen.
+func (l *loaded) box(ctx context.Context, limits python.Limits) (*confine.Box, error) {
+	if limits.Scratch == l.limits.Scratch && limits.ScratchFiles == l.limits.ScratchFiles && limits.Memory == l.limits.Memory {
+		return l.belt.Open(ctx)
+	}
+	belt, err := confine.Prepare(ctx, callSpec(l.program, l.native, l.manifest, limits, l.weaker))
+	if err != nil {
+		return nil, err
+	}
+	defer belt.Close()
+	return belt.Open(ctx)
+}
 
 // memory is the ceiling of the guest's linear memory: what the interpreter holds at the start, and
 // what the script may add. It cannot be less than what an image has.

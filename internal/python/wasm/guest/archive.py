@@ -66,13 +66,12 @@ def serve_files(files):
     """Lets open() find these read-only files, which no file system has."""
     _files.update(files)
     original = io.open
-    folders = tuple({path[: path.index("/mpl-data/") + 10] for path in files if "/mpl-data/" in path})
 
     def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
-        if file.__class__ is not int and _files:
+        if file.__class__ is not int:
             path = os.fspath(file)
-            if path.__class__ is str and path.startswith(folders):
-                data = _files.get(os.path.normpath(path))
+            if path.__class__ is str and path.startswith("/usr/local/lib/"):
+                data = _archives.get(path) or _files.get(os.path.normpath(path))
                 if data is not None:
                     return _open_bytes(data, path, mode, encoding, errors, newline)
         return original(file, mode, buffering, encoding, errors, newline, closefd, opener)

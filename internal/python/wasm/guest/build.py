@@ -4,6 +4,7 @@ Runs once, inside the sandbox, from the control folder. What it prints to standa
 progress that setup shows; it raises when an image would not be sound.
 """
 
+import builtins
 import gc
 import io
 import json
@@ -26,6 +27,8 @@ def _sources():
         module = types.ModuleType("_sallyport." + name)
         sys.modules[module.__name__] = module
         setattr(package, name, module)
+        # Its own builtins: a script that replaces len() must not break what ends it.
+        module.__dict__["__builtins__"] = dict(vars(builtins))
         exec(compile(source, f"<sallyport>/{name}.py", "exec"), module.__dict__)
     return package, plan
 

@@ -57,11 +57,9 @@ class SandboxEventLoop(asyncio.selector_events.BaseSelectorEventLoop):
         return False
 
     def run_in_executor(self, executor, func, *args):
-        # Raises what starting a thread raises, here rather than in a future nobody awaits.
-        import concurrent.futures
-
-        if executor is None and self._default_executor is None:
-            self._default_executor = concurrent.futures.ThreadPoolExecutor(1)
+        if executor is None:
+            raise RuntimeError("can't start new thread: this WebAssembly interpreter has one thread, so nothing can run "
+                               "beside the event loop; call the function directly (this is the sandbox: trying again is useless)")
         return super().run_in_executor(executor, func, *args)
 
 

@@ -16,6 +16,8 @@ import sys
 import traceback
 import types
 
+from _json import encode_basestring_ascii as _quote
+
 from _sallyport import entropy, figures
 
 SCRIPT = "/workspace/script.py"
@@ -23,6 +25,8 @@ REPORT = "/.sallyport/report.json"
 _TOP_LEVEL_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _FUTURES = 0
 _exit = None  # the system's exit, taken before a script can replace it
+_open, _write, _close = os.open, os.write, os.close
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _report = {}
 
 
@@ -59,33 +63,35 @@ def _read_exactly(n):
 def _streams():
     """Fresh standard streams; output is not buffered, so a time-out loses nothing."""
     # A script on another device than a terminal reads what it is given, then end of file.
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(
-        io.BufferedReader(io.FileIO(0, "r", closefd=False)), "utf-8", "surrogateescape")
+    source = io.FileIO(0, "r", closefd=False)
+    source.name = "<stdin>"
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(source), "utf-8", "surrogateescape")
     sys.stdout = sys.__stdout__ = io.TextIOWrapper(
-        _Out(1), "utf-8", "strict", newline="\n", write_through=True)
+        _Out(1, "<stdout>"), "utf-8", "strict", newline="\n", write_through=True)
     sys.stderr = sys.__stderr__ = io.TextIOWrapper(
-        _Out(2), "utf-8", "backslashreplace", newline="\n", write_through=True)
-    for stream, name, mode in ((sys.stdin, "<stdin>", "r"), (sys.stdout, "<stdout>", "w"), (sys.stderr, "<stderr>", "w")):
+        _Out(2, "<stderr>"), "utf-8", "backslashreplace", newline="\n", write_through=True)
+    for stream, mode in ((sys.stdin, "r"), (sys.stdout, "w"), (sys.stderr, "w")):
         stream.mode = mode
-        stream.buffer.raw.name = name if hasattr(stream.buffer, "raw") else None
 
 
-class _Raw(io.FileIO):
-    """Writes all of a large buffer: the runtime takes only so much at once."""
+class _Out(io.FileIO):
+    """An unbuffered stream, as with python -u, that writes all of a large piece: the runtime takes
+    only so much at once."""
 
-    def write(self, data):
+    def __init__(self, fd, name):
+        super().__init__(fd, "w", closefd=False)
+        self.name = name
+
+    def write(self, data, _write=io.FileIO.write):
+        if data.__class__ is bytes and len(data) <= 32768:
+            return _write(self, data)
         view = memoryview(data).cast("B")
-        if len(view) <= 65536:
-            return super().write(view)
-        for start in range(0, len(view), 65536):
-            rest = view[start : start + 65536]
+        size = len(view)
+        for start in range(0, size, 32768):
+            rest = view[start : start + 32768]
             while rest:
-                rest = rest[super().write(rest) :]
-        return len(view)
-
-
-def _Out(fd):
-    return io.BufferedWriter(_Raw(fd, "w", closefd=False), 8192)
+                rest = rest[_write(self, rest) :]
+        return size
 
 
 def main():
@@ -260,13 +266,21 @@ def _finish(status, space=None):
         **{k: v for k, v in _report.items() if k != "limit"},
     }
     try:
-        fd = os.open(REPORT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        data = json.dumps(report).encode()  # ASCII: lone surrogates survive
+        fd = _open(REPORT, _CREATE)
+        data = _dump(report)
         while data:
-            data = data[os.write(fd, data[:65536]) :]
-        os.close(fd)
+            data = data[_write(fd, data[:65536]) :]
+        _close(fd)
     finally:
         _exit(0)
+
+
+def _dump(report):
+    """JSON in ASCII, by means that a script which has replaced those of the json module keeps whole."""
+    parts = []
+    for key, value in report.items():
+        parts.append(_quote(key) + ": " + (_quote(value) if value.__class__ is str else str(int(value))))
+    return ("{" + ", ".join(parts) + "}").encode()
 
 
 def _shut_down(space):

@@ -74,6 +74,9 @@ func Initial(data []byte, pages uint32, size int) ([]byte, error) {
 	if !zero(memory[headMode:headEnd]) {
 		return nil, errors.New("the interpreter uses the page that the start needs")
 	}
+	if err := deepen(memory[:len(data)]); err != nil {
+		return nil, err
+	}
 	binary.LittleEndian.PutUint32(memory[headMode:], modeBuild)
 	binary.LittleEndian.PutUint32(memory[headBreak:], pages*module.PageSize)
 	return memory, nil

@@ -140,8 +140,13 @@ func (m *Module) Data() ([]byte, error) {
 	r := &reader{b: m.section(secData)}
 	var memory []byte
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		if mode := r.byte(); mode != 0 {
-			return nil, fmt.Errorf("data segment of mode %d is not active in the first memory", mode)
+		switch mode := r.byte(); mode {
+		case 0:
+		case 1: // passive: only code that is gone once the program is linked would copy it
+			r.bytes(r.u32())
+			continue
+		default:
+			return nil, fmt.Errorf("data segment of mode %d is not in the first memory", mode)
 		}
 		if op := r.byte(); op != 0x41 {
 			return nil, fmt.Errorf("data segment has no constant address")
