@@ -15,7 +15,7 @@ func fences(ctx context.Context) ([]doctor.Fence, string) {
 	report := confine.Probe(ctx, "")
 	list := make([]doctor.Fence, 0, len(report.Fences))
 	for _, f := range report.Fences {
-		list = append(list, doctor.Fence{Name: f.Name, Holds: f.Holds, Detail: f.Detail, Why: f.Why})
+		list = append(list, doctor.Fence{Name: f.Name, Holds: f.Holds, Detail: f.Detail, Why: f.Why, Remedy: f.Remedy})
 	}
 	missing := report.Missing()
 	if len(missing) == 0 && len(list) > 0 {
