@@ -47,7 +47,8 @@ func prepare(ctx context.Context, spec Spec, set settings) (*Belt, error) {
 // Report says which fences this belt has.
 func (b *Belt) Report() Report { return b.report }
 
-// Close releases what the belt keeps. Boxes that are open stay usable.
+// Close releases what the belt keeps. Its boxes should be closed before; a box that is open then
+// can still be closed, but not be started.
 func (b *Belt) Close() error { return b.host.close() }
 
 // Open prepares a belt and opens its only box. Closing the box closes the belt.
@@ -56,8 +57,13 @@ func Open(ctx context.Context, spec Spec) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer belt.Close()
-	return belt.Open(ctx)
+	box, err := belt.Open(ctx)
+	if err != nil {
+		belt.Close()
+		return nil, err
+	}
+	box.owns = true
+	return box, nil
 }
 
 // Open makes the view and the scratch folders of one process. The box must be closed.
@@ -77,6 +83,7 @@ func (b *Belt) Open(ctx context.Context) (*Box, error) {
 type Box struct {
 	belt  *Belt
 	roots map[string]*os.Root
+	owns  bool // the belt was made for this box alone
 	cell  cell // what the platform keeps for one process
 
 	mu      sync.Mutex
@@ -194,6 +201,9 @@ func (b *Box) Close() error {
 		errs = append(errs, root.Close())
 	}
 	errs = append(errs, b.cell.close())
+	if b.owns {
+		errs = append(errs, b.belt.Close())
+	}
 	return errors.Join(errs...)
 }
 

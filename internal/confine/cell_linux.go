@@ -234,7 +234,7 @@ func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error)
 	}
 	w, err := newWatch(p, box)
 	if err == nil {
-		c.group, err = h.groups.add(p.pid, limits)
+		c.group, err = h.groups.add(p.pid, limits, h.scratchMemory(box.belt.spec))
 	}
 	close(watched)
 	if err != nil {

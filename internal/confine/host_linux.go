@@ -14,6 +14,7 @@ type settings struct {
 	noView   bool
 	noSeal   bool
 	landlock func() (int, error)
+	groups   *cgroups
 }
 
 // A host is what one belt knows about this machine. It does not change once it is prepared.
@@ -106,6 +107,10 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 	}
 	add(seccompFence)
 
+	h.groups = findCgroups()
+	if set.groups != nil {
+		h.groups = *set.groups
+	}
 	h.sealed = !set.noSeal && seccompFence.Holds
 	sealFence := Fence{Name: fenceSeal}
 	if h.sealed {
@@ -140,7 +145,6 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 	}
 	add(identityFence)
 	add(Fence{Name: fenceLimits, Holds: true, Detail: "rlimits; threads by watchdog"})
-	h.groups = findCgroups()
 	add(h.groups.fence())
 	if h.viewed {
 		add(Fence{Name: fenceScratch, Holds: true, Detail: "tmpfs"})
@@ -153,6 +157,7 @@ func (h *host) prepare(spec Spec, set settings, report *Report) error {
 
 func (h *host) close() error {
 	h.view.close()
+	h.groups.close()
 	return nil
 }
 
@@ -225,9 +230,30 @@ func (h *host) rehearse(spec Spec) (failed map[string]error, err error) {
 			return err
 		}
 		failed = h.prove(stopped.puppet, scratch, quota)
+		// This thread can reach no control group any more.
+		tried := make(chan error)
+		go func() {
+			var err error
+			box.cell.group, err = h.groups.add(stopped.pid, spec.limits(), h.scratchMemory(spec))
+			tried <- err
+		}()
+		if err := <-tried; err != nil {
+			h.groups.close()
+			h.groups = cgroups{why: err.Error()}
+		}
 		return nil
 	})
 	return failed, err
+}
+
+// scratchMemory is what the scratch folders may take of the memory of the process.
+func (h *host) scratchMemory(spec Spec) (total int64) {
+	if h.viewed {
+		for _, scratch := range spec.Scratch {
+			total += scratch.Bytes
+		}
+	}
+	return total
 }
 
 // readable runs on the confined thread.
