@@ -20,6 +20,8 @@ func play(role string, args []string) int {
 	switch role {
 	case "server":
 		return serve(spec, args[2], args[3])
+	case "enter":
+		return enter(spec, args[2])
 	case "without":
 		// A host on which a system call fails.
 		number, errno, argument := atoi(args[2]), atoi(args[3]), atoi(args[4])
