@@ -57,16 +57,50 @@ func checkPrivate(dir string) error {
 	if err := checkFolder(dir, st); err != nil {
 		return err
 	}
-	for p := filepath.Dir(dir); ; p = filepath.Dir(p) {
+	up := filepath.Dir(dir)
+	if st, err = os.Lstat(up); err != nil {
+		return fmt.Errorf("checking cache folder: %w", err)
+	}
+	return checkWay(up, st)
+}
+
+// CheckFolder holds what there is of dir, and the way to it, to the rules of Open, and makes nothing.
+//
+// A process that enters a user namespace has to call it before: in there every owner but ourselves
+// looks the same, so Open can no longer tell root's folders on the way from a stranger's, and takes
+// both.
+func CheckFolder(dir string) error {
+	if !filepath.IsAbs(dir) {
+		return fmt.Errorf("checking cache folder %q: %w: give an absolute path", dir, ErrUnsafe)
+	}
+	for p := filepath.Clean(dir); ; p = filepath.Dir(p) {
 		st, err := os.Lstat(p)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && p != filepath.Dir(p):
+			continue
+		case err != nil:
 			return fmt.Errorf("checking cache folder: %w", err)
+		case p == filepath.Clean(dir):
+			return checkPrivate(p)
 		}
+		return checkWay(p, st)
+	}
+}
+
+// checkWay checks a folder on the way and all above it.
+func checkWay(p string, st fs.FileInfo) error {
+	for {
 		if err := checkAncestor(p, st); err != nil {
 			return err
 		}
-		if p == filepath.Dir(p) {
+		up := filepath.Dir(p)
+		if up == p {
 			return nil
+		}
+		p = up
+		var err error
+		if st, err = os.Lstat(p); err != nil {
+			return fmt.Errorf("checking cache folder: %w", err)
 		}
 	}
 }
@@ -74,7 +108,7 @@ func checkPrivate(dir string) error {
 func checkAncestor(p string, st fs.FileInfo) error {
 	sys := st.Sys().(*syscall.Stat_t)
 	if st.Mode()&fs.ModeSymlink != 0 {
-		if sys.Uid != 0 {
+		if sys.Uid != 0 && !hidden(sys.Uid) {
 			return fmt.Errorf("checking cache folder: %w: %s is a link; name the folder that it leads to", ErrUnsafe, p)
 		}
 		real, err := filepath.EvalSymlinks(p)
@@ -87,14 +121,14 @@ func checkAncestor(p string, st fs.FileInfo) error {
 		return checkAncestor(real, st)
 	}
 	uid := uint32(os.Geteuid())
-	if sys.Uid != uid && sys.Uid != 0 {
+	if sys.Uid != uid && sys.Uid != 0 && !hidden(sys.Uid) {
 		return fmt.Errorf("checking cache folder: %w: %s belongs to user %d, who could swap what lies below; choose another folder", ErrUnsafe, p, sys.Uid)
 	}
 	if st.Mode()&fs.ModeSticky != 0 {
 		return nil
 	}
 	// A group with the user's own number is the user's private group, a habit of many distributions.
-	ownGroup := sys.Gid == 0 || sys.Gid == uid
+	ownGroup := sys.Gid == 0 || sys.Gid == uid || hidden(sys.Gid)
 	if st.Mode().Perm()&0o002 != 0 || st.Mode().Perm()&0o020 != 0 && !ownGroup {
 		return fmt.Errorf("checking cache folder: %w: others can write %s (mode %04o); run: chmod go-w %s", ErrUnsafe, p, st.Mode().Perm(), p)
 	}

@@ -28,7 +28,7 @@ lie where they should not. The exit code is 1 when the default engine cannot run
 			if err != nil {
 				return err
 			}
-			p.Seal.Enter() // so that it reports what a server would get
+			p.Seal.Enter(cache) // so that it reports what a server would get
 			report, err := p.examine(cmd.Context(), cache)
 			if err != nil {
 				return err

@@ -27,7 +27,7 @@ type Sealer interface {
 	// the same descriptor again.
 	Confine(s Settings, descriptor int) error
 	// Enter is Confine for commands that start no server: no settings cross, nothing is emptied.
-	Enter()
+	Enter(cache string)
 }
 
 const sealedName = "sealed"

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sallyport.dev/sallyport/internal/artifact"
 	"sallyport.dev/sallyport/internal/confine"
 )
 
@@ -28,13 +29,19 @@ func (s sealer) Confine(settings Settings, descriptor int) error {
 	if err != nil {
 		return fmt.Errorf("handing the settings over: %w", err)
 	}
-	s.Enter()
+	s.Enter(settings.Cache)
 	return nil
 }
 
-// Enter drops the error, which means that this host gives no namespace: then the belt is made of what
+// Enter checks the way to the cache first: inside, every owner but ourselves looks the same. What is
+// not safe is not entered with, so that the strict check comes again when the cache is opened, and
+// refuses. An error of entering means that this host gives no namespace: then the belt is made of what
 // is left, and says itself what is missing, or refuses.
-func (s sealer) Enter() { _ = confine.EnterUserNamespace(s.executable) }
+func (s sealer) Enter(cache string) {
+	if artifact.CheckFolder(cache) == nil {
+		_ = confine.EnterUserNamespace(s.executable)
+	}
+}
 
 // ordinaryUser tells root from an ordinary user, who is root in a namespace after Enter.
 func ordinaryUser() bool {

@@ -44,7 +44,7 @@ is there. --check proves a prepared cache without the network.`,
 				return err
 			}
 			// Images are built and checked in the same belt that calls run in.
-			p.Seal.Enter()
+			p.Seal.Enter(want.Cache)
 			if export != "" {
 				return exportTo(cmd.Context(), k, want, export)
 			}

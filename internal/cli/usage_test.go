@@ -25,7 +25,7 @@ type unsealed struct{}
 
 func (unsealed) Replace(Settings) error      { return nil }
 func (unsealed) Confine(Settings, int) error { return nil }
-func (unsealed) Enter()                      {}
+func (unsealed) Enter(string)                {}
 
 func TestUsageErrorsExitTwoWithAHint(t *testing.T) {
 	tests := []struct{ line, text, hint string }{
