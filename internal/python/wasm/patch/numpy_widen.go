@@ -21,6 +21,7 @@ const (
 	typeName        = 12
 	typeFlags       = 84
 	tupleFlag       = 1 << 26
+	stringFlag      = 1 << 28
 )
 
 const (
@@ -44,6 +45,42 @@ func (n *numpyPatch) widen(user uint32) {
 	} {
 		n.wrap(f.name, f.params, user, widen)
 	}
+	n.codes(user)
+}
+
+// codes makes the type codes of a C long and of an index, written by the user, mean 64 bits, as
+// they do on 64-bit Linux. The numbered codes, such as "i4", are left alone.
+func (n *numpyPatch) codes(user uint32) {
+	convert := n.fn("_convert_from_str", two, one)
+	descrFromType := n.fn("PyArray_DescrFromType", one, one)
+	dealloc := n.fn("_Py_Dealloc", one, "")
+	n.expect("code_repr", "\x41\xd7\x00\x6a\x2d\x00\x00\x41\x10\x71", 1) // the string flag
+	original := n.move(convert, 2)
+	const text, align, result, number, length = 0, 1, 2, 3, 4
+	var c asm
+	c.locals(3)
+	c.get(text).get(align).call(original).tee(result).eqz().when().i32(0).ret().end()
+	c.get(result).load(descrTypeNum).tee(number).i32(npyLong).ne().get(number).i32(npyLong + 1).ne().and()
+	c.when().get(result).ret().end()
+	c.get(text).load(pyObjectType).load(typeFlags).i32(stringFlag).and().eqz().when().get(result).ret().end()
+	c.get(text).load(unicodeLength).set(length)
+	c.block()
+	for _, code := range []string{"l", "L", "p", "P", "n", "N", "long", "ulong", "intp", "uintp"} {
+		for _, order := range []string{"", "=", "<"} {
+			name := order + code
+			if order != "" && len(code) > 1 {
+				continue
+			}
+			c.get(length).i32(int32(len(name))).eq()
+			c.notAt(text, 0, name).eqz().and().brIf(0)
+		}
+	}
+	c.get(result).ret()
+	c.end()
+	c.call(user).eqz().when().get(result).ret().end()
+	c.release(result, dealloc)
+	c.get(number).i32(npyLongLong - npyLong).add().call(descrFromType)
+	n.setBody(convert, c)
 }
 
 // expectFrames proves the offsets by CPython's own code that uses them.
