@@ -72,6 +72,36 @@ func TestFileSizeIsAnError(t *testing.T) {
 	})
 }
 
+// The probe's own runtime handles the signal, so this takes a program that does not.
+func TestFileSizeDoesNotKill(t *testing.T) {
+	program := ""
+	for _, path := range []string{"/bin/dd", "/usr/bin/dd"} {
+		if _, err := os.Stat(path); err == nil {
+			program = path
+		}
+	}
+	if program == "" {
+		t.Skip("no dd to write with")
+	}
+	eachMode(t, func(t *testing.T, m mode) {
+		belt := m.prepare(t, Spec{Program: program, Scratch: []Scratch{{Name: "work", Bytes: 4 << 20, Files: 10}}, Limits: Limits{FileSize: 4096}})
+		box := open(t, belt)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, 20000)); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		defer r.Close()
+		out, exit := output(t, box, Command{Args: []string{"of=" + box.Path("work") + "/x", "bs=1000"}, Stdin: r, Env: []string{"LC_ALL=C"}})
+		if exit.Code != 1 || !strings.Contains(out, "File too large") {
+			t.Errorf("%q %+v", out, exit)
+		}
+	})
+}
+
 func TestDescriptorsAndEnvironment(t *testing.T) {
 	eachMode(t, func(t *testing.T, m mode) {
 		// Somebody who starts us may leave descriptors open that do not close on exec.

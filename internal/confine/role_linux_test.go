@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,9 +14,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A program's main goroutine may leave the first thread at any time; here it stays until told.
+func init() {
+	if os.Getenv("CONFINE_TEST_ROLE") == "first" {
+		runtime.LockOSThread()
+	}
+}
+
+// leaveFirst lets the first thread take up the next goroutine, which is one that wants a thread
+// for itself, and says whether it got this one.
+func leaveFirst() int {
+	runtime.UnlockOSThread()
+	for range 200 {
+		t := newThread()
+		t.do(func() error {
+			if unix.Gettid() == unix.Getpid() {
+				fmt.Println("a box has the first thread")
+			}
+			return nil
+		})
+		t.end()
+	}
+	fmt.Println("done")
+	return 0
+}
+
 // play is what the test program does when it is started again as something else. It prints one
 // line that the test reads.
 func play(role string, args []string) int {
+	if role == "first" {
+		return leaveFirst()
+	}
 	spec := Spec{Program: args[0], Runtime: args[1], Scratch: []Scratch{{Name: "work", Bytes: 1 << 20, Files: 100}}}
 	switch role {
 	case "server":
