@@ -92,3 +92,7 @@ func (c *cell) open(box *Box) (err error) {
 func (c *cell) own(*os.Root, string) error { return nil }
 
 func (c *cell) close() error { return c.folder.close() }
+
+// AddressSpace is the hard limit of address space that every program of ours is under; 0 means
+// that none is known.
+func AddressSpace() int64 { return 0 }

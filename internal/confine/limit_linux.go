@@ -50,3 +50,13 @@ func setLimits(pid int, l Limits) error {
 	}
 	return nil
 }
+
+// AddressSpace is the hard limit of address space that every program of ours is under, in bytes;
+// 0 means none. Only whoever started us can lift it, so an engine that needs more says so.
+func AddressSpace() int64 {
+	var space unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &space); err != nil || space.Max > 1<<62 {
+		return 0
+	}
+	return int64(space.Max)
+}

@@ -243,3 +243,28 @@ func TestPut(t *testing.T) {
 		}
 	})
 }
+
+// A soft limit of address space would keep engines from starting; it is lifted for the program.
+func TestAddressSpace(t *testing.T) {
+	if AddressSpace() != 0 {
+		t.Skip("we are under a hard limit ourselves")
+	}
+	program := attackProgram(t)
+	for name, limits := range map[string]struct{ shell, want, space string }{
+		"none": {"true", "Max address space unlimited unlimited bytes", "0"},
+		"soft": {"ulimit -S -v 8000000", "Max address space unlimited unlimited bytes", "0"},
+		"hard": {"ulimit -v 8000000", "Max address space 8192000000 8192000000 bytes", "8192000000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			command := actor(t, "limits", program, openDir(t))
+			// The shell sets the limit and becomes the test program.
+			command.Args = []string{"sh", "-c", limits.shell + ` && exec "$0" "$@"`, command.Path, program, openDir(t)}
+			command.Path = "/bin/sh"
+			out, err := command.CombinedOutput()
+			got := strings.Join(strings.Fields(string(out)), " ")
+			if err != nil || !strings.Contains(got, limits.want) || !strings.HasSuffix(got, "space "+limits.space) {
+				t.Errorf("%s %v, want %q and %s", out, err, limits.want, limits.space)
+			}
+		})
+	}
+}

@@ -49,6 +49,8 @@ func play(role string, args []string) int {
 	switch role {
 	case "server":
 		return serve(spec, args[2], args[3])
+	case "limits":
+		return showLimits(spec)
 	case "enter":
 		return enter(spec, args[2])
 	case "without":
@@ -75,6 +77,24 @@ func atoi(s string) int {
 		panic(err)
 	}
 	return n
+}
+
+// showLimits prints the limits of a confined process.
+func showLimits(spec Spec) int {
+	box, err := Open(context.Background(), spec)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer box.Close()
+	process, err := box.Start(Command{Args: []string{"sleep", "60000"}})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", process.PID()))
+	fmt.Println(string(data), err, "space", AddressSpace())
+	return 0
 }
 
 // serve starts confined processes for ever: some end soon, so that starts are always under way.
