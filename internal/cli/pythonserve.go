@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,6 +15,11 @@ import (
 	"sallyport.dev/sallyport/internal/python"
 	"sallyport.dev/sallyport/internal/transport"
 )
+
+// drain is how long calls go on after the end of input. A script that pipes its requests in starts
+// the server with them, so its first call also waits until the image is verified, which takes seconds on
+// a slow disk. Clients that leave stop reading as well, or send a signal; both end calls at once.
+const drain = 10 * time.Second
 
 // servePython serves run_python until the client leaves or ctx ends.
 func (p *Program) servePython(ctx context.Context, s Settings) error {
@@ -42,7 +48,7 @@ func (p *Program) servePython(ctx context.Context, s Settings) error {
 		return fault.New(fault.Usage, "lower --output-chars", "offering the tool: %w", err)
 	}
 	if s.HTTP == "" {
-		return transport.ServeStdio(ctx, server, p.In, p.Out, transport.StdioOptions{})
+		return transport.ServeStdio(ctx, server, p.In, p.Out, transport.StdioOptions{Drain: drain})
 	}
 	return p.serveHTTP(ctx, s, server)
 }
