@@ -221,6 +221,12 @@ func (e *Engine) Run(ctx context.Context, req python.Request) (python.Outcome, e
 	}
 	limits := filled(e.limits.Narrow(req.Limits))
 	box, err := state.box(ctx, limits)
+	if ctx.Err() != nil {
+		if err == nil {
+			box.Close()
+		}
+		return python.Outcome{}, cancelled(ctx)
+	}
 	if err != nil {
 		return python.Outcome{}, internal("preparing the sandbox", err)
 	}

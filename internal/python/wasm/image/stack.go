@@ -3,14 +3,16 @@ package image
 import (
 	"encoding/binary"
 	"errors"
+
+	"sallyport.dev/sallyport/internal/python/wasm/patch"
 )
 
 // What the wheel's snapshot took for the interpreter's stack, and what it is; see patch.recursion,
 // which corrects the function that sets the limits of later threads of execution.
 const (
-	stackEnd     = 16 << 20  // the first byte after it
+	stackEnd     = patch.StackEnd
 	stackAssumed = 128 << 10 // what the C library reports
-	stackFloor   = 64 << 10
+	stackFloor   = stackEnd - patch.Usable
 	hardMargin   = 8 << 10
 	softMargin   = 16 << 10
 )

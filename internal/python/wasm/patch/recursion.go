@@ -16,11 +16,17 @@ const (
 	stackInitTop = 800
 )
 
-// The interpreter's stack in linear memory is the first thing in it and 16 MiB long. The lowest
-// page stays unused, so that a frame that overshoots traps at address 0 instead of writing over
-// the program's data.
+// Usable is how much of its stack in linear memory the interpreter may use, in bytes. The module
+// was linked with 16 MiB at the start of memory, but a frame of machine code takes several times
+// what the same frame takes there, and the runtime's own stack is bounded as well: CPython has to
+// raise RecursionError first. This much is about as deep as native CPython goes with 8 MiB.
+const Usable = 1536 << 10
+
+// StackEnd is the first byte after the stack in linear memory; it grows down from there.
+const StackEnd = 16 << 20
+
 const (
-	stackFloor = 64 << 10
+	stackFloor = StackEnd - Usable
 	hardMargin = 8 << 10
 	softMargin = 16 << 10
 )
