@@ -37,7 +37,10 @@ func (p *Program) servePython(ctx context.Context, s Settings) error {
 	defer engine.Close()
 
 	v := builtVersion()
-	server := mcp.NewServer(&mcp.Implementation{Name: "sallyport", Title: "Sallyport", Version: v.Version}, nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "sallyport", Title: "Sallyport", Version: v.Version}, &mcp.ServerOptions{
+		// The tool list never changes while we run, and nothing else is offered: say just that.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
 	waiting := s.Queue
 	if waiting == 0 {
 		waiting = -1 // the operator said none; for the tool 0 means its default

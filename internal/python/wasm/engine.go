@@ -151,6 +151,10 @@ func notOpen(err error) *python.Failure {
 	if errors.As(err, &missing) {
 		return &python.Failure{Kind: python.Belt, Message: fmt.Sprintf("this host cannot enforce the belt: %v; the operator can see `sallyport doctor`, or allow it with --allow-weaker-belt", missing), Cause: err}
 	}
+	var space *addressSpaceError
+	if errors.As(err, &space) {
+		return &python.Failure{Kind: python.Belt, Message: space.Error(), Cause: err}
+	}
 	return &python.Failure{Kind: python.NotPrepared, Message: "Python is not prepared on this machine: run `sallyport setup` there once, then call again", Cause: err}
 }
 

@@ -32,6 +32,17 @@ const (
 // which exists twice, in the guest's memory and as machine code's.
 const overhead = 160<<20 + maxStack
 
+// addresses is what the runtime reserves of the address space, in bytes: two memories of 4 GiB with
+// their guard regions, the files that it maps twice, and its stacks. None of it is memory.
+const addresses = 16 << 30
+
+// addressSpaceError says that whoever started us limited what cannot be limited.
+type addressSpaceError struct{ limit int64 }
+
+func (e *addressSpaceError) Error() string {
+	return fmt.Sprintf("the address space limit is too low (%d MiB): the engine reserves %d GiB of addresses, not of memory; raise `ulimit -v` where the server is started", e.limit>>20, int64(addresses)>>30)
+}
+
 // loaded is an image whose bytes were verified, with the belt to start it in.
 type loaded struct {
 	manifest manifest
@@ -63,6 +74,9 @@ func open(ctx context.Context, config Config, limits python.Limits) (*loaded, er
 func openManifest(ctx context.Context, config Config, limits python.Limits, m manifest) (*loaded, error) {
 	if have := processor(); m.CPU != have {
 		return nil, fmt.Errorf("opening image: it was compiled for processor %s and this one is %s; run `sallyport setup`", m.CPU, have)
+	}
+	if limit := confine.AddressSpace(); limit > 0 && limit < addresses {
+		return nil, &addressSpaceError{limit}
 	}
 	store, err := artifact.Open(config.Cache)
 	if err != nil {
