@@ -7,6 +7,7 @@ it is what the script says of itself, and bounded there. What happened is the ho
 import _io
 import ast
 import builtins
+import errno
 import gc
 import io
 import json
@@ -22,6 +23,11 @@ from _sallyport import entropy, figures
 
 SCRIPT = "/workspace/script.py"
 REPORT = "/.sallyport/report.json"
+_LIMITS = {
+    errno.ENOSPC: "disk space and number of files",
+    errno.EFBIG: "the size of a file",
+    errno.EMFILE: "open files",
+}
 _TOP_LEVEL_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _FUTURES = 0
 _exit = None  # the system's exit, taken before a script can replace it
@@ -38,6 +44,7 @@ def prepare():
 
     for name in __future__.all_feature_names:
         _FUTURES |= getattr(__future__, name).compiler_flag
+    _hide_own_frames()
     leave = posix._exit
     _exit = leave
 
@@ -47,6 +54,18 @@ def prepare():
 
     exit_now.__name__ = exit_now.__qualname__ = "_exit"
     os._exit = posix._exit = exit_now
+
+
+def _hide_own_frames():
+    """Tracebacks show what the script called, not the stand-ins that answered."""
+    walk = traceback._walk_tb_with_full_positions
+
+    def without_ours(trace):
+        for item in walk(trace):
+            if not item[0].f_code.co_filename.startswith("<sallyport>/"):
+                yield item
+
+    traceback._walk_tb_with_full_positions = without_ours
 
 
 def _read_exactly(n):
@@ -218,6 +237,8 @@ def _uncaught(error):
     kind = type(error)
     if isinstance(error, SyntaxError):
         _hint(error)
+    elif isinstance(error, OSError) and error.errno in _LIMITS:
+        error.add_note(f"This is the sandbox's limit of {_LIMITS[error.errno]}: trying again is useless, use less of it.")
     hook = sys.excepthook
     try:
         if hook is not sys.__excepthook__:
