@@ -30,6 +30,7 @@ func (p *Program) servePython(ctx context.Context, s Settings) error {
 	defer signal.Stop(broken)
 
 	log := p.logger(s)
+	s.Serving = true
 	engine, err := p.openPython(ctx, s, log)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type Settings struct {
 	AllowHosts   []string
 	AllowOrigins []string
 	AllowWeaker  bool
+	Serving      bool // a server, which profits from what one call would not
 	LogLevel     slog.Level
 }
 

@@ -20,7 +20,7 @@ type wasmKit struct{}
 func (wasmKit) Name() string { return wasm.Name }
 
 func (wasmKit) Open(_ context.Context, s Settings, log *slog.Logger) (python.Engine, error) {
-	return wasm.New(wasm.Config{Cache: s.Cache, Image: s.Image, Limits: s.Limits, AllowWeaker: s.AllowWeaker, Log: log}), nil
+	return wasm.New(wasm.Config{Cache: s.Cache, Image: s.Image, Limits: s.Limits, AllowWeaker: s.AllowWeaker, Log: log, Spare: s.Serving}), nil
 }
 
 func (wasmKit) Prepare(ctx context.Context, p Preparation, progress Progress) (Prepared, error) {

@@ -5,13 +5,14 @@ import (
 
 	"sallyport.dev/sallyport/internal/confine"
 	"sallyport.dev/sallyport/internal/python"
+	"sallyport.dev/sallyport/internal/python/wasm/patch"
 )
 
 // notes are what a script's author must know of this engine, beyond its limits.
 var notes = []string{
 	"Python runs as WebAssembly: no threads, no subprocess, no multiprocessing, no sockets; joblib runs with one worker. CPU-bound pure Python takes about 3 times as long as usual.",
 	"Only the packages listed here can be imported; nothing can be installed.",
-	"numpy's default integer is 64-bit here as on Linux, but np.intp (what index functions use inside) has 32 bits, so one array holds fewer than 2**31 elements.",
+	patch.NumpyNote,
 	"hash() of str is the same in every call (a fixed hash seed); random, numpy.random, uuid and secrets are fresh.",
 	"The time zone is UTC.",
 }

@@ -25,6 +25,7 @@ type Config struct {
 	Image       string        // name of the image
 	Limits      python.Limits // ceilings; zero fields mean the defaults
 	AllowWeaker bool          // run although a fence is missing here
+	Spare       bool          // keep one interpreter started ahead, for servers; see [spares]
 	Log         *slog.Logger  // may be nil
 }
 
@@ -41,6 +42,7 @@ type Engine struct {
 	closed bool
 	boxes  map[*confine.Box]struct{}
 	calls  sync.WaitGroup
+	spares spares
 }
 
 // New returns at once. The image is opened and its bytes are verified in the background; calls
@@ -113,6 +115,9 @@ func (e *Engine) load(ctx context.Context) {
 		return
 	}
 	e.state = state
+	if e.config.Spare {
+		e.spares.refill(e, state)
+	}
 }
 
 var errClosed = errors.New("the engine is closed")
@@ -178,6 +183,7 @@ func (e *Engine) Close() error {
 	state := e.state
 	e.state = nil
 	e.mu.Unlock()
+	e.spares.close()
 	var errs []error
 	for _, b := range boxes {
 		errs = append(errs, b.Close())
@@ -193,6 +199,25 @@ func (e *Engine) isClosed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.closed
+}
+
+// enter counts a call, so that Close can wait for it.
+func (e *Engine) enter() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	e.calls.Add(1)
+	return true
+}
+
+// end clears away a process and all that it had.
+func (e *Engine) end(c *call) {
+	if c.sent.IsZero() {
+		c.stdin.Close() // nobody else does, without a request
+	}
+	e.drop(c.box)
 }
 
 // keep registers a box, so that Close can kill what runs in it.
@@ -217,49 +242,79 @@ func (e *Engine) drop(b *confine.Box) {
 
 // Run implements [python.Engine].
 func (e *Engine) Run(ctx context.Context, req python.Request) (python.Outcome, error) {
-	e.calls.Add(1)
+	if !e.enter() {
+		return python.Outcome{}, &python.Failure{Kind: python.Cancelled, Message: "the server is shutting down"}
+	}
 	defer e.calls.Done()
 	state, err := e.loadedNow(ctx)
 	if err != nil {
 		return python.Outcome{}, err
 	}
 	limits := filled(e.limits.Narrow(req.Limits))
-	box, err := state.box(ctx, limits)
+	c, err := e.interpreter(ctx, state, limits)
 	if ctx.Err() != nil {
 		if err == nil {
-			box.Close()
+			e.end(c)
 		}
 		return python.Outcome{}, cancelled(ctx)
 	}
 	if err != nil {
-		return python.Outcome{}, internal("preparing the sandbox", err)
+		return python.Outcome{}, err
+	}
+	defer e.end(c)
+	if err := give(c.box, req.Files); err != nil {
+		return python.Outcome{}, err
+	}
+	if err := c.send(req, limits); err != nil {
+		return python.Outcome{}, err
+	}
+	return c.outcome(ctx, limits)
+}
+
+// interpreter is a started process that waits for its request: the spare one, if it was started
+// with the same limits, or a new one.
+func (e *Engine) interpreter(ctx context.Context, state *loaded, l python.Limits) (*call, error) {
+	if c := e.spares.take(e, state, l); c != nil {
+		return c, nil
+	}
+	return e.start(ctx, state, l)
+}
+
+// start opens a box and starts the runtime in it.
+func (e *Engine) start(ctx context.Context, state *loaded, l python.Limits) (*call, error) {
+	box, err := state.box(ctx, l)
+	if err != nil {
+		return nil, internal("preparing the sandbox", err)
 	}
 	if !e.keep(box) {
 		box.Close()
-		return python.Outcome{}, cancelled(ctx)
+		return nil, &python.Failure{Kind: python.Cancelled, Message: "the server is shutting down"}
 	}
-	defer e.drop(box)
-	if err := fill(box, req.Files); err != nil {
-		return python.Outcome{}, err
+	c := &call{box: box, stdout: python.NewCollector(l.OutputChars), stderr: python.NewCollector(l.OutputChars), closed: e.isClosed}
+	if err := c.start(state, l); err != nil {
+		e.drop(box)
+		return nil, err
 	}
-	call, err := e.start(state, box, req, limits)
-	if err != nil {
-		return python.Outcome{}, err
-	}
-	return call.outcome(ctx, box, limits)
+	return c, nil
 }
 
 func internal(doing string, err error) *python.Failure {
 	return &python.Failure{Kind: python.Internal, Message: doing + " failed; the operator's log says why", Cause: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// fill makes the folders that a script finds and puts the caller's files there.
-func fill(box *confine.Box, files []python.File) error {
+// furnish makes the folders that a script finds.
+func furnish(box *confine.Box) error {
 	for _, folder := range []string{"workspace/input", "workspace/output", "tmp"} {
 		if err := box.Mkdir(scratchName, folder); err != nil {
 			return internal("preparing the working folder", err)
 		}
 	}
+	return nil
+}
+
+// give puts the caller's files where the script finds them. The interpreter may run already, but
+// nothing in it moves before it has its request.
+func give(box *confine.Box, files []python.File) error {
 	for _, f := range files {
 		if err := box.Put(scratchName, "workspace/input/"+f.Name, f.Content); err != nil {
 			return &python.Failure{Kind: python.Invalid, Message: fmt.Sprintf("the file %q could not be written to /workspace/input: it conflicts with another one or does not fit the disk limit", f.Name), Cause: err}
@@ -275,30 +330,28 @@ type request struct {
 	FigureBytes int64  `json:"figure_bytes"`
 }
 
-// A call is one running process.
+// A call is one process, from its start to its end.
 type call struct {
+	box            *confine.Box
 	process        *confine.Process
+	stdin          *os.File
 	stdout, stderr *python.Collector
-	started        time.Time
+	sent           time.Time // when it got its request; the limit counts from here
 	drained        sync.WaitGroup
-	limit          time.Duration
 	closed         func() bool // whether the engine was closed meanwhile
 }
 
-func (e *Engine) start(state *loaded, box *confine.Box, req python.Request, l python.Limits) (*call, error) {
-	frame, err := json.Marshal(request{req.Code, l.OutputChars, l.ArtifactSize})
-	if err != nil {
-		return nil, internal("encoding the request", err)
+func (c *call) start(state *loaded, l python.Limits) error {
+	if err := furnish(c.box); err != nil {
+		return err
 	}
-	c := &call{stdout: python.NewCollector(l.OutputChars), stderr: python.NewCollector(l.OutputChars), limit: l.Timeout, closed: e.isClosed}
 	pipes, err := newPipes()
 	if err != nil {
-		return nil, internal("making pipes", err)
+		return internal("making pipes", err)
 	}
 	defer pipes.closeChild()
-	c.started = time.Now()
-	c.process, err = box.Start(confine.Command{
-		Args:   runArgs(box.Path(imageName), state.memory(l), guestFolders(box.Path(scratchName), box.Path(controlName))),
+	c.process, err = c.box.Start(confine.Command{
+		Args:   runArgs(c.box.Path(imageName), state.memory(l), guestFolders(c.box.Path(scratchName), c.box.Path(controlName))),
 		Env:    environment(),
 		Stdin:  pipes.child[0],
 		Stdout: pipes.child[1],
@@ -306,9 +359,9 @@ func (e *Engine) start(state *loaded, box *confine.Box, req python.Request, l py
 	})
 	if err != nil {
 		pipes.closeParent()
-		return nil, internal("starting the interpreter", err)
+		return internal("starting the interpreter", err)
 	}
-	go feed(pipes.parent[0], frame, req.Stdin)
+	c.stdin = pipes.parent[0]
 	for i, to := range []*python.Collector{c.stdout, c.stderr} {
 		c.drained.Add(1)
 		go func() {
@@ -316,7 +369,18 @@ func (e *Engine) start(state *loaded, box *confine.Box, req python.Request, l py
 			drain(to, pipes.parent[i+1])
 		}()
 	}
-	return c, nil
+	return nil
+}
+
+// send gives the interpreter its request; from here on the time counts.
+func (c *call) send(req python.Request, l python.Limits) error {
+	frame, err := json.Marshal(request{req.Code, l.OutputChars, l.ArtifactSize})
+	if err != nil {
+		return internal("encoding the request", err)
+	}
+	c.sent = time.Now()
+	go feed(c.stdin, frame, req.Stdin)
+	return nil
 }
 
 // feed writes the request and the script's own input. A guest that does not read gets EPIPE here,
@@ -344,8 +408,8 @@ func drain(to io.Writer, from *os.File) {
 }
 
 // outcome waits for the end and judges it.
-func (c *call) outcome(ctx context.Context, box *confine.Box, l python.Limits) (python.Outcome, error) {
-	timer := time.NewTimer(c.limit)
+func (c *call) outcome(ctx context.Context, l python.Limits) (python.Outcome, error) {
+	timer := time.NewTimer(l.Timeout)
 	defer timer.Stop()
 	var timedOut, gone bool
 	select {
@@ -357,7 +421,7 @@ func (c *call) outcome(ctx context.Context, box *confine.Box, l python.Limits) (
 	}
 	c.process.Kill()
 	exit := c.process.Wait()
-	took := time.Since(c.started)
+	took := time.Since(c.sent)
 	// The process was the only holder of the pipes' other ends, so both come to their end now.
 	c.drained.Wait()
 	if gone || c.closed() {
@@ -368,9 +432,9 @@ func (c *call) outcome(ctx context.Context, box *confine.Box, l python.Limits) (
 	out.TimedOut = timedOut && exit.Signal != 0 && exit.Cause == ""
 	var r *report
 	if exit.Code == 0 && exit.Signal == 0 {
-		r = readReport(box.Root(controlName))
+		r = readReport(c.box.Root(controlName))
 	}
-	out.Files, out.Notes = collect(box.Root(controlName), box.Root(scratchName), r, l)
+	out.Files, out.Notes = collect(c.box.Root(controlName), c.box.Root(scratchName), r, l)
 	if out.TimedOut {
 		return out, nil
 	}

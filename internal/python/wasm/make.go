@@ -294,7 +294,7 @@ func unpackPlots(library io.ReaderAt, size int64, to string) error {
 
 // hand puts the build script and its inputs into the control folder.
 func (s *stage) hand(box *confine.Box, m *manifest) error {
-	if err := fill(box, nil); err != nil {
+	if err := furnish(box); err != nil {
 		return err
 	}
 	sources, err := guest.Sources()

@@ -143,13 +143,15 @@ def main():
     _say("progress: standard library imported")
     guest.refuse.install()
     guest.loop.install()
+    # Also in an image that does not ask for it: whatever imports it later must find it corrected.
+    import numpy
+
+    _correct_numpy(plan["numpy64"])
     for top in plan["preload"]:
         try:
             __import__(top)
         except ImportError as error:
             raise RuntimeError(f"cannot preload {top}: {error}") from None
-        if top == "numpy":
-            _correct_numpy(plan["numpy64"])
         _preload([top], modules)
         _say(f"progress: {top} imported")
     _check_found(plan["require"])
