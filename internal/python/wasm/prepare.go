@@ -137,8 +137,11 @@ func (b *build) interpreter(ctx context.Context, lock artifact.Lock) error {
 	if err != nil {
 		return err
 	}
-	if _, err := b.store.Ensure(ctx, item, b.source(), b.Progress); err != nil {
-		return err
+	// What lies there is verified when it is used; to see that nothing is to be done takes no time.
+	if !b.store.Holds(item) {
+		if _, err := b.store.Ensure(ctx, item, b.source(), b.Progress); err != nil {
+			return err
+		}
 	}
 	module, ok := item.Member("python-snapshot.wasm")
 	library, ok2 := item.Member("python-stdlib.zip")
@@ -184,12 +187,13 @@ func (b *build) runtime(ctx context.Context, lock artifact.Lock) error {
 	if err := table.Refuse(item.Program, host); err != nil {
 		return err
 	}
-	fetched, err := b.store.Ensure(ctx, item, b.source(), b.Progress)
-	if err != nil {
-		return err
+	if !b.store.Holds(item) {
+		if _, err := b.store.Ensure(ctx, item, b.source(), b.Progress); err != nil {
+			return err
+		}
 	}
 	for _, m := range item.Members {
-		if m.Executable && fetched.Paths[m.Path] != "" {
+		if m.Executable {
 			b.program, err = b.store.Program(ctx, m.SHA256)
 			if err != nil {
 				return err

@@ -1,13 +1,15 @@
 """Matplotlib figures that a script shows or leaves open become PNG files of the call."""
 
-import os
+import io
 import sys
+
+FOLDER = "/.sallyport/"
+LIMIT = 64  # figures of one call
+LONGEST = 1600  # pixels of a side: what models and people look at is scaled down to this anyway
 
 _saved = 0
 _skipped = 0
 _left = 0  # bytes that may still be written
-FOLDER = "/.sallyport/"
-LIMIT = 64
 
 
 def begin(limit):
@@ -15,20 +17,36 @@ def begin(limit):
     _left = limit
 
 
+def _render(figure, room):
+    """Draws a figure small enough for the room that is left; None when three tries do not do."""
+    dpi = min(figure.dpi, LONGEST / max(*figure.get_size_inches(), 0.01))
+    for _ in range(3):
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png", dpi=dpi)
+        size = picture.tell()
+        if size <= room:
+            return picture.getvalue()
+        dpi *= 0.9 * (room / size) ** 0.5
+        if dpi < 10:
+            break
+    return None
+
+
 def _save(figure):
     global _saved, _skipped, _left
-    if _saved >= LIMIT or _left <= 0:
+    # One picture never takes more than half of what all of them may have.
+    room = max(_left // 2, min(_left, 100_000))
+    data = _render(figure, room) if _saved < LIMIT and room > 5_000 else None
+    if data is None:
         _skipped += 1
         return
-    path = f"{FOLDER}figure-{_saved + 1}.png"
     try:
-        figure.savefig(path, format="png")
-        size = os.stat(path).st_size
+        with open(f"{FOLDER}figure-{_saved + 1}.png", "wb") as f:
+            f.write(data)
     except OSError:
         _skipped += 1
-        _left = 0
         return
-    _left -= size
+    _left -= len(data)
     _saved += 1
 
 
