@@ -268,7 +268,9 @@ func (e *Engine) Run(ctx context.Context, req python.Request) (python.Outcome, e
 	if err := c.send(req, limits); err != nil {
 		return python.Outcome{}, err
 	}
-	return c.outcome(ctx, limits)
+	out, err := c.outcome(ctx, limits)
+	out.Notes = append(out.Notes, state.degraded()...)
+	return out, err
 }
 
 // interpreter is a started process that waits for its request: the spare one, if it was started

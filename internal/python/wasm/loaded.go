@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"sallyport.dev/sallyport/internal/artifact"
@@ -185,6 +186,18 @@ func (l *loaded) box(ctx context.Context, limits python.Limits) (*confine.Box, e
 	}
 	defer belt.Close()
 	return belt.Open(ctx)
+}
+
+// degraded is what each result says where the operator allowed a weaker belt.
+func (l *loaded) degraded() []string {
+	var names []string
+	for _, f := range l.belt.Report().Missing() {
+		names = append(names, f.Name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"belt: degraded, by --allow-weaker-belt: this host does not enforce " + strings.Join(names, ", ")}
 }
 
 // memory is the ceiling of the guest's linear memory: what the interpreter holds at the start, and
