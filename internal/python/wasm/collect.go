@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sallyport.dev/sallyport/internal/python"
@@ -41,6 +43,9 @@ func collect(control, scratch *os.Root, r *report, l python.Limits) ([]python.Ar
 	return c.files, c.notes
 }
 
+// pngSignature begins each PNG file.
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
 func (c *collector) figures(control *os.Root, r *report) {
 	for i := range min(r.Figures, maxNamed) {
 		name := fmt.Sprintf("figure-%d.png", i+1)
@@ -50,6 +55,10 @@ func (c *collector) figures(control *os.Root, r *report) {
 		a := c.take(control, name, name)
 		a.Figure = true
 		a.MIME = "image/png"
+		if a.Data != nil && !bytes.HasPrefix(a.Data, []byte(pngSignature)) {
+			// Clients decode what is called a picture, and the script can have written anything.
+			a.Data, a.Reason = nil, "it is no PNG file"
+		}
 		c.files = append(c.files, a)
 	}
 	if r.FiguresSkipped > 0 {
@@ -159,8 +168,10 @@ func printable(name string) string {
 		switch {
 		case r == utf8.RuneError && size <= 1:
 			fmt.Fprintf(&b, `\x%02x`, name[0])
-		case r < ' ' || r == 0x7f:
+		case r < 0x80 && !unicode.IsPrint(r):
 			fmt.Fprintf(&b, `\x%02x`, r)
+		case !unicode.IsPrint(r): // other controls, line separators, what turns text around, what cannot be seen
+			fmt.Fprintf(&b, `\u{%x}`, r)
 		default:
 			b.WriteString(name[:size])
 		}

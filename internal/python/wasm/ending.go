@@ -14,29 +14,34 @@ const exitNoRequest = 9
 
 // Where the runtime's own words begin on standard error. A script can print the same; it then
 // loses its own text, and only in a call that failed.
-var runtimeWords = []string{"Error: failed to run main module", "Error: failed to ", "Error: unable to ", "\nthread '", "thread 'main' panicked", "Error: "}
+var runtimeWords = []string{"Error: failed to run main module", "Error: failed to ", "Error: unable to ", "thread 'main'", "\nthread '", "Error: "}
+
+// cutNote is how a stream that was too long says so; what follows it may be the middle of the
+// runtime's words.
+const cutNote = "[output truncated: "
 
 // stripRuntime cuts the runtime's own message, which names files of the host, off the end of what
-// the process wrote to standard error. It returns what is left and the message.
+// the process wrote to standard error. It returns what is left and the message. The message need
+// not begin a line: the script may have left one open.
 func stripRuntime(text string) (own, message string) {
-	at := -1
 	for _, words := range runtimeWords {
-		if i := strings.LastIndex(text, words); i > at && (i == 0 || text[i-1] == '\n' || words[0] == '\n') {
-			at = i
-		}
-		if at >= 0 {
-			break
+		if at := strings.LastIndex(text, words); at >= 0 {
+			return text[:at], text[at:]
 		}
 	}
-	if at < 0 {
-		return text, ""
+	if at := strings.LastIndex(text, cutNote); at >= 0 {
+		if line := strings.IndexByte(text[at:], '\n'); line >= 0 {
+			return text[:at+line+1], text[at+line+1:]
+		}
 	}
-	return text[:at], text[at:]
+	return text, ""
 }
 
 // failed turns the end of a process that left no report into a failure with a kind. The words of
-// the runtime choose between texts of ours, and never reach the caller.
-func failed(exit confine.Exit, message string, l python.Limits) *python.Failure {
+// the runtime choose between texts of ours, and never reach the caller. Once the script has begun
+// they may be forged, so then they choose only between ways of a script to fail: none of them
+// blames the host or sends the operator anywhere.
+func failed(exit confine.Exit, message string, begun bool, l python.Limits) *python.Failure {
 	f := func(kind python.FailureKind, format string, args ...any) *python.Failure {
 		return &python.Failure{Kind: kind, Message: fmt.Sprintf(format, args...), Cause: fmt.Errorf("exit %d, signal %d, cause %q: %.2000s", exit.Code, exit.Signal, exit.Cause, message)}
 	}
@@ -55,14 +60,16 @@ func failed(exit confine.Exit, message string, l python.Limits) *python.Failure 
 		return f(python.StackOverflow, "the interpreter's stack overflowed before Python could raise RecursionError; recurse less deeply")
 	case strings.Contains(message, "wasm trap"), strings.Contains(message, "wasm backtrace"), exit.Code == 134, exit.Signal == syscall.SIGABRT, exit.Signal == syscall.SIGILL, exit.Signal == syscall.SIGSEGV, exit.Signal == syscall.SIGBUS:
 		return f(python.Crashed, "the interpreter crashed (an abort or a trap in native code); what was printed before is kept, and the next call starts afresh")
-	case strings.Contains(message, "annot allocate memory"), strings.Contains(message, "os error 12"):
+	case !begun && (strings.Contains(message, "annot allocate memory") || strings.Contains(message, "os error 12")):
 		return f(python.Belt, "the host's address space limit is too low for the engine, which reserves about 10 GiB of addresses (not memory): the operator must raise `ulimit -v` or vm.overcommit settings")
 	case exit.Signal == syscall.SIGKILL:
 		return f(python.Killed, "the interpreter was killed by a signal that did not come from this server; the host may be out of memory")
 	case exit.Signal != 0:
 		return f(python.Killed, "the interpreter was ended by signal %d", exit.Signal)
-	case exit.Code == 0:
+	case begun && exit.Code == 0:
 		return f(python.NoAnswer, "the interpreter left without its report: the script ended the process from native code, or destroyed the report")
+	case begun:
+		return f(python.NoAnswer, "the interpreter left without its report, with status %d, which is not the script's exit code", exit.Code)
 	case exit.Code == exitNoRequest:
 		return f(python.Internal, "the interpreter could not read its request")
 	case strings.Contains(message, "failed deserialization"), strings.Contains(message, "failed to parse"), strings.Contains(message, "compiled with"), strings.Contains(message, "compiled without"):

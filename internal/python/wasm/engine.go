@@ -217,6 +217,7 @@ func (e *Engine) end(c *call) {
 	if c.sent.IsZero() {
 		c.stdin.Close() // nobody else does, without a request
 	}
+	c.unread.Close()
 	e.drop(c.box)
 }
 
@@ -337,7 +338,9 @@ type call struct {
 	box            *confine.Box
 	process        *confine.Process
 	stdin          *os.File
+	unread         *os.File // the other end of stdin, to see what the process has left in it
 	stdout, stderr *python.Collector
+	size           int64     // bytes that are sent
 	sent           time.Time // when it got its request; the limit counts from here
 	drained        sync.WaitGroup
 	closed         func() bool // whether the engine was closed meanwhile
@@ -363,7 +366,8 @@ func (c *call) start(state *loaded, l python.Limits) error {
 		pipes.closeParent()
 		return internal("starting the interpreter", err)
 	}
-	c.stdin = pipes.parent[0]
+	c.stdin, c.unread = pipes.parent[0], pipes.child[0]
+	pipes.child[0] = nil
 	for i, to := range []*python.Collector{c.stdout, c.stderr} {
 		c.drained.Add(1)
 		go func() {
@@ -381,12 +385,13 @@ func (c *call) send(req python.Request, l python.Limits) error {
 		return internal("encoding the request", err)
 	}
 	c.sent = time.Now()
+	c.size = int64(4 + len(frame) + len(req.Stdin))
 	go feed(c.stdin, frame, req.Stdin)
 	return nil
 }
 
-// feed writes the request and the script's own input. A guest that does not read gets EPIPE here,
-// which is its affair.
+// feed writes the request and the script's own input. What a guest does not read ends in EPIPE
+// here, once we have closed our own reading end; that is its affair.
 func feed(w *os.File, frame, stdin []byte) {
 	defer w.Close()
 	head := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(frame)), uint32(len(frame)))
@@ -407,6 +412,14 @@ func drain(to io.Writer, from *os.File) {
 			return
 		}
 	}
+}
+
+// begun says whether a process that is dead has read of its request. While all of it is still in
+// the pipe, no line of the script has run, so what was printed is the runtime's word; afterwards
+// anything can be the script's.
+func (c *call) begun() bool {
+	left, err := io.Copy(io.Discard, c.unread)
+	return err != nil || left != c.size
 }
 
 // outcome waits for the end and judges it.
@@ -443,7 +456,8 @@ func (c *call) outcome(ctx context.Context, l python.Limits) (python.Outcome, er
 	if r == nil {
 		var message string
 		out.Stderr.Text, message = stripRuntime(out.Stderr.Text)
-		f := failed(exit, message, l)
+		out.Stderr.Bytes = max(0, out.Stderr.Bytes-int64(len(message)))
+		f := failed(exit, message, c.begun(), l)
 		f.Partial = &out
 		return python.Outcome{}, f
 	}
