@@ -70,7 +70,7 @@ def serve_files(files):
     def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
         if file.__class__ is not int:
             path = os.fspath(file)
-            if path.__class__ is str and path.startswith("/usr/local/lib/"):
+            if isinstance(path, str) and path.startswith("/usr/local/lib/"):
                 data = _archives.get(path) or _files.get(os.path.normpath(path))
                 if data is not None:
                     return _open_bytes(data, path, mode, encoding, errors, newline)
@@ -96,39 +96,38 @@ def _open_bytes(data, path, mode, encoding, errors, newline):
     return io.TextIOWrapper(raw, encoding, errors, newline)
 
 
-class _FontPath:
-    def __getattr__(self, name):
-        return getattr(os.path, name)
-
-    @staticmethod
-    def exists(path):
-        return os.path.normpath(path) in _files or os.path.exists(path)
-
-    isfile = exists
-
-    @staticmethod
-    def realpath(path, **kw):
-        return path if os.path.normpath(path) in _files else os.path.realpath(path, **kw)
+_ROOT = ("tmp", "workspace")  # what a script finds in the root folder, which WASI has no handle for
+_FOLDER = os.stat_result((0o040755, 0, 0, 1, 0, 0, 0, 0, 0, 0))
 
 
-class _FontOS:
-    """Stands for the module os inside matplotlib's font manager."""
+def serve_names():
+    """Lets os.stat() see the files that open() finds here, and the root folder."""
+    original_stat, original_list = os.stat, os.listdir
 
-    path = _FontPath()
+    def stat(path, *, dir_fd=None, follow_symlinks=True):
+        try:
+            return original_stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
+        except OSError:
+            name = os.fspath(path) if path.__class__ is not int else None
+            if name == "/":
+                return _FOLDER
+            if isinstance(name, str) and name.startswith("/usr/local/lib/"):
+                data = _files.get(os.path.normpath(name))
+                if data is not None:
+                    return os.stat_result((0o100644, 0, 0, 1, 0, 0, len(data), 0, 0, 0))
+            raise
 
-    def __getattr__(self, name):
-        return getattr(os, name)
+    def listdir(path="."):
+        if path.__class__ is str and path == "/":
+            return list(_ROOT)
+        return original_list(path)
 
-
-def serve_fonts():
-    """Unpacks matplotlib's data into memory and makes the font manager find it there."""
-    import zipfile
-
-    if "matplotlib" not in sys.modules:
-        return
-    from matplotlib import font_manager
-
-    font_manager.os = _FontOS()
+    for new, old in ((stat, original_stat), (listdir, original_list)):
+        new.__doc__, new.__module__, new.__qualname__ = old.__doc__, "posix", old.__name__
+        setattr(os, new.__name__, new)
+        for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
+            if old in supported:
+                supported.add(new)
 
 
 def serve_data():

@@ -155,7 +155,7 @@ def main():
         _preload([top], modules)
         _say(f"progress: {top} imported")
     _check_found(plan["require"])
-    guest.archive.serve_fonts()
+    guest.archive.serve_names()
     guest.figures.install()
     guest.warm.warm()
     guest.run.prepare()

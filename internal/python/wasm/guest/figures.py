@@ -36,7 +36,12 @@ def _save(figure):
     global _saved, _skipped, _left
     # One picture never takes more than half of what all of them may have.
     room = max(_left // 2, min(_left, 100_000))
-    data = _render(figure, room) if _saved < LIMIT and room > 5_000 else None
+    try:
+        data = _render(figure, room) if _saved < LIMIT and room > 5_000 else None
+    except Exception as error:
+        # The script's own figure cannot be drawn: a fact about it, as its savefig() would say.
+        sys.stderr.write(f"a figure could not be drawn: {error.__class__.__name__}: {error}\n")
+        data = None
     if data is None:
         _skipped += 1
         return
