@@ -239,7 +239,7 @@ func watch(ctx context.Context, dir, step string, total int64, progress Progress
 }
 
 func sizeOf(dir string) (n int64) {
-	filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
 			if st, err := e.Info(); err == nil {
 				n += st.Size()

@@ -54,10 +54,10 @@ func shed(id identity) error {
 		// These need a capability that a container may have taken; no_new_privs makes them
 		// a second fence only, so their failure is accepted.
 		for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
-			unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+			_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		}
 		const noRoot, noRootLocked, keepLocked, noAmbient, noAmbientLocked = 1, 2, 1 << 5, 1 << 6, 1 << 7
-		unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked|keepLocked|noAmbient|noAmbientLocked, 0, 0, 0)
+		_ = unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked|keepLocked|noAmbient|noAmbientLocked, 0, 0, 0)
 	}
 	if id.change {
 		if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); errno != 0 {

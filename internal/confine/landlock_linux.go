@@ -37,10 +37,6 @@ const (
 // older one would leave the runtime's own files at the mercy of the program.
 const landlockNeeded = 3
 
-// Landlock has never gone beyond this ABI as far as this code knows. A newer kernel is asked for
-// what is known here; its further rights stay unrestricted, as they are for every program.
-const landlockKnown = 7
-
 type rulesetAttr struct {
 	fs, net, scoped uint64
 }

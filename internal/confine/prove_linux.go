@@ -98,8 +98,11 @@ func proveQuota(p *puppet, scratch string, quota int64) error {
 	}
 	_, err = p.call(unix.SYS_FALLOCATE, fd, 0, 0, uintptr(quota)+1<<16)
 	// tmpfs refuses such a request before it takes a page. A tighter limit of file size is as good.
-	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EFBIG) {
-		return fmt.Errorf("more than the quota was given (%v)", err)
+	switch {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EFBIG):
+		return nil
+	case err == nil:
+		return errors.New("more than the quota was given")
 	}
-	return nil
+	return fmt.Errorf("asking for more than the quota: %w", err)
 }

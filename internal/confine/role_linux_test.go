@@ -15,7 +15,7 @@ import (
 )
 
 // A program's main goroutine may leave the first thread at any time; here it stays until told.
-func init() {
+func init() { //nolint:gochecknoinits // only what runs before main runs on the first thread for sure
 	if os.Getenv("CONFINE_TEST_ROLE") == "first" {
 		runtime.LockOSThread()
 	}

@@ -121,16 +121,6 @@ func (p *puppet) seal(filter []unix.SockFilter) error {
 	})
 }
 
-// callEach makes the calls one by one, up to the first that fails.
-func (p *puppet) callEach(requests []request) error {
-	for _, r := range requests {
-		if _, err := p.call(r.number, r.args[:]...); err != nil {
-			return fmt.Errorf("%s: %w", r.what, err)
-		}
-	}
-	return nil
-}
-
 // release puts everything back and lets the program run.
 func (p *puppet) release() error {
 	if _, err := unix.PtracePokeText(p.pid, p.saved.counter(), p.code); err != nil {

@@ -398,10 +398,10 @@ func feed(w *os.File, frame, stdin []byte) {
 	if _, err := w.Write(append(head, frame...)); err != nil {
 		return
 	}
-	w.Write(stdin)
+	_, _ = w.Write(stdin) // a script need not read all of it
 }
 
-func drain(to io.Writer, from *os.File) {
+func drain(to *python.Collector, from *os.File) {
 	defer from.Close()
 	// Not io.Copy: its buffer is made for each call, and a splice cannot end in memory.
 	buf := make([]byte, 32<<10)

@@ -96,7 +96,7 @@ func readManifest(cache, name string) (manifest, error) {
 		return m, fmt.Errorf("reading image %s: %w", name, err)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return m, fmt.Errorf("reading image %s: the manifest is damaged (%v); run `sallyport setup`", name, err)
+		return m, fmt.Errorf("reading image %s: the manifest is damaged (%w); run `sallyport setup`", name, err)
 	}
 	if m.Format != format {
 		return m, fmt.Errorf("reading image %s: it was made by another version of sallyport; run `sallyport setup`", name)

@@ -45,7 +45,7 @@ func (r *report) result(chars int) *python.Stream {
 	switch {
 	case r.Result != nil:
 		c := python.NewCollector(chars)
-		io.WriteString(c, *r.Result)
+		c.Write([]byte(*r.Result))
 		s := c.Stream()
 		return &s
 	case r.ResultHead != nil:
@@ -53,7 +53,7 @@ func (r *report) result(chars int) *python.Stream {
 		total := max(r.ResultChars, int64(len(*r.ResultHead)+len(r.ResultTail)))
 		note := fmt.Sprintf("\n[result truncated: %d characters in total]\n", total)
 		c := python.NewCollector(chars + len(note))
-		io.WriteString(c, *r.ResultHead+note+r.ResultTail)
+		c.Write([]byte(*r.ResultHead + note + r.ResultTail))
 		s := c.Stream()
 		s.Bytes, s.Truncated = total, true
 		return &s

@@ -54,7 +54,6 @@ func (c *asm) brIf(depth uint32) *asm {
 func (c *asm) load(offset uint32) *asm   { return c.op(0x28, 0).rest(offset) }
 func (c *asm) load8u(offset uint32) *asm { return c.op(0x2d, 0).rest(offset) }
 func (c *asm) load8s(offset uint32) *asm { return c.op(0x2c, 0).rest(offset) }
-func (c *asm) load16(offset uint32) *asm { return c.op(0x2f, 0).rest(offset) }
 func (c *asm) load64(offset uint32) *asm { return c.op(0x29, 0).rest(offset) }
 func (c *asm) store(offset uint32) *asm  { return c.op(0x36, 0).rest(offset) }
 func (c *asm) store64(offset uint32) *asm {
