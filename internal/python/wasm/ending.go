@@ -12,20 +12,25 @@ import (
 // exitNoRequest is what the guest's start code leaves with when its request is cut off.
 const exitNoRequest = 9
 
-// Where the runtime's own words begin on standard error. A script can print the same; it then
-// loses its own text, and only in a call that failed.
-var runtimeWords = []string{"Error: failed to run main module", "Error: failed to ", "Error: unable to ", "thread 'main'", "\nthread '", "Error: "}
+// How the runtime reports that a guest ended badly. The script may have left a line open before it.
+const trapReport = "Error: failed to run main module `"
+
+// With what other words of the runtime begin, always on a line of their own. A script can print the
+// same; it then loses its own text, and only in a call that failed.
+var runtimeWords = []string{"Error: failed to ", "Error: unable to ", "thread '", "Error: "}
 
 // cutNote is how a stream that was too long says so; what follows it may be the middle of the
 // runtime's words.
 const cutNote = "[output truncated: "
 
 // stripRuntime cuts the runtime's own message, which names files of the host, off the end of what
-// the process wrote to standard error. It returns what is left and the message. The message need
-// not begin a line: the script may have left one open.
+// the process wrote to standard error. It returns what is left and the message.
 func stripRuntime(text string) (own, message string) {
+	if at := strings.LastIndex(text, trapReport); at >= 0 {
+		return text[:at], text[at:]
+	}
 	for _, words := range runtimeWords {
-		if at := strings.LastIndex(text, words); at >= 0 {
+		if at := strings.LastIndex("\n"+text, "\n"+words); at >= 0 {
 			return text[:at], text[at:]
 		}
 	}
