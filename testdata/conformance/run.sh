@@ -6,7 +6,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${SALLYPORT_CONFORMANCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sallyport-conformance}
 
 usage() {
-	echo "usage: run.sh suite URL | inspect-http URL | inspect-stdio -- COMMAND [ARG...] | prepare" >&2
+	echo "usage: run.sh suite URL | inspect-http URL | inspect-stdio -- COMMAND [ARG...] | call-stdio -- COMMAND [ARG...] | prepare" >&2
 	exit 2
 }
 
@@ -55,6 +55,17 @@ inspect() {
 	done
 }
 
+# The inspector calls the tool as a client would, in each era.
+call() {
+	for era in legacy modern; do
+		echo "== tools/call ($era)"
+		answer=$("$cache/node_modules/.bin/mcp-inspector" --cli --protocol-era "$era" --method tools/call \
+			--tool-name run_python --tool-args-json '{"code": "print(6 * 7)"}' --format json "$@")
+		echo "$answer"
+		grep -q '42' <<<"$answer"
+	done
+}
+
 case ${1:-} in
 prepare) prepare ;;
 suite)
@@ -71,6 +82,11 @@ inspect-stdio)
 	[[ $# -ge 3 && $2 == -- ]] || usage
 	prepare
 	inspect -- "${@:3}"
+	;;
+call-stdio)
+	[[ $# -ge 3 && $2 == -- ]] || usage
+	prepare
+	call -- "${@:3}"
 	;;
 *) usage ;;
 esac
