@@ -41,6 +41,7 @@ type Module struct {
 	functions []uint32 // type index of each own function
 	bodies    [][]byte // code of each own function, without its size
 	names     map[string]uint32
+	twice     map[string]bool // names of more than one function
 }
 
 type importedFunc struct {
@@ -147,7 +148,8 @@ func (m *Module) Export(name string) (uint32, error) {
 	return 0, fmt.Errorf("module does not export function %s", name)
 }
 
-// Func returns the index of a function by its name in the name section.
+// Func returns the index of a function by its name in the name section. Names of static functions
+// need not be unique; one that is not is an error.
 func (m *Module) Func(name string) (uint32, error) {
 	if m.names == nil {
 		if err := m.readNames(); err != nil {
@@ -155,14 +157,17 @@ func (m *Module) Func(name string) (uint32, error) {
 		}
 	}
 	i, ok := m.names[name]
-	if !ok {
+	switch {
+	case !ok:
 		return 0, fmt.Errorf("module has no function named %s", name)
+	case m.twice[name]:
+		return 0, fmt.Errorf("module has more than one function named %s", name)
 	}
 	return i, nil
 }
 
 func (m *Module) readNames() error {
-	m.names = map[string]uint32{}
+	m.names, m.twice = map[string]uint32{}, map[string]bool{}
 	for _, s := range m.sections {
 		r := &reader{b: s.body}
 		if s.id != secCustom || r.name() != "name" {
@@ -176,6 +181,9 @@ func (m *Module) readNames() error {
 			f := &reader{b: body}
 			for n := f.u32(); n > 0 && f.err == nil; n-- {
 				index, name := f.u32(), f.name()
+				if _, ok := m.names[name]; ok {
+					m.twice[name] = true
+				}
 				m.names[name] = index
 			}
 			if f.err != nil {
