@@ -69,7 +69,7 @@ func Prepare(ctx context.Context, p Preparation) (Prepared, error) {
 		return out, err
 	}
 	defer store.Close()
-	unlock, err := store.Lock(ctx, "setup-"+p.Image, p.Progress)
+	unlock, err := store.Lock(ctx, "setup", p.Progress)
 	if err != nil {
 		return out, err
 	}
@@ -271,7 +271,7 @@ func (b *build) preload() []string {
 // lock is held.
 func (b *build) stageFolder() (string, error) {
 	parent := filepath.Join(b.Cache, "staging")
-	old, err := filepath.Glob(filepath.Join(parent, "image-"+b.Image+"-*"))
+	old, err := filepath.Glob(filepath.Join(parent, "image-*"))
 	if err != nil {
 		return "", fmt.Errorf("clearing away an older setup: %w", err)
 	}
@@ -280,7 +280,7 @@ func (b *build) stageFolder() (string, error) {
 			return "", fmt.Errorf("clearing away an older setup: %w", err)
 		}
 	}
-	dir, err := os.MkdirTemp(parent, "image-"+b.Image+"-")
+	dir, err := os.MkdirTemp(parent, "image-")
 	if err != nil {
 		return "", fmt.Errorf("making a folder for the image: %w", err)
 	}
