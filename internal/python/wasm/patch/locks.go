@@ -2,7 +2,7 @@ package patch
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 
 	"sallyport.dev/sallyport/internal/python/wasm/module"
 )
@@ -23,21 +23,12 @@ const stackPointer = 0
 // interpreter. There is no other thread that could wake the waiter, thus a wait with a time-out
 // is a sleep, and a wait without one lasts until the call's time limit, as in native CPython.
 func locks(m *module.Module) error {
-	wait, err := m.Func("__wasilibc_futex_wait")
+	wait, body, err := find(m, "__wasilibc_futex_wait", 5) // (addr, val, clock, timespec, flags)
 	if err != nil {
 		return err
 	}
-	body, err := m.Body(wait)
-	if err != nil {
-		return err
-	}
-	sig, err := m.Signature(wait)
-	if err != nil {
-		return err
-	}
-	// (addr, val, clock, timespec, flags) -> errno, and a body that still has the trap.
-	if !bytes.Equal(sig, []byte{0x60, 5, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f}) || !bytes.Contains(body, []byte{0x0b, 0x00, 0x0b}) {
-		return fmt.Errorf("patching locks: the futex is not the one that was expected")
+	if trap := []byte{0x0b, 0x00, 0x0b}; !bytes.Contains(body, trap) {
+		return errors.New("patching locks: the futex has no trap any more")
 	}
 	clockSleep, err := m.Func("clock_nanosleep")
 	if err != nil {

@@ -1,11 +1,6 @@
 package patch
 
-import (
-	"bytes"
-	"fmt"
-
-	"sallyport.dev/sallyport/internal/python/wasm/module"
-)
+import "sallyport.dev/sallyport/internal/python/wasm/module"
 
 // statMode is the offset of st_mode in wasi-libc's struct stat on wasm32.
 const statMode = 24
@@ -17,41 +12,25 @@ const statMode = 24
 func modes(m *module.Module) error {
 	for _, f := range []struct {
 		name   string
-		params byte
+		params int
 		buf    uint32 // which parameter is the struct stat
 	}{
 		{"fstat", 2, 1},
 		{"__wasilibc_nocwd_fstatat", 4, 2},
 	} {
 		if err := addModes(m, f.name, f.params, f.buf); err != nil {
-			return fmt.Errorf("patching %s: %w", f.name, err)
+			return err
 		}
 	}
 	return nil
 }
 
-func addModes(m *module.Module, name string, params byte, buf uint32) error {
-	index, err := m.Func(name)
+func addModes(m *module.Module, name string, params int, buf uint32) error {
+	index, body, err := find(m, name, params)
 	if err != nil {
 		return err
 	}
-	sig, err := m.Signature(index)
-	if err != nil {
-		return err
-	}
-	want := append([]byte{0x60, params}, bytes.Repeat([]byte{0x7f}, int(params))...)
-	if !bytes.Equal(sig, append(want, 1, 0x7f)) {
-		return fmt.Errorf("unexpected signature %x", sig)
-	}
-	body, err := m.Body(index)
-	if err != nil {
-		return err
-	}
-	types := make([]module.ValType, params)
-	for i := range types {
-		types[i] = module.I32
-	}
-	original := m.AddFunc(types, []module.ValType{module.I32}, body)
+	original := aside(m, params, body)
 	result, mode := uint32(params), uint32(params)+1
 	c := module.NewCode(module.I32, module.I32)
 	for i := range uint32(params) {

@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"bytes"
 	"fmt"
 
 	"sallyport.dev/sallyport/internal/python/wasm/module"
@@ -19,26 +18,17 @@ const (
 // error, which reads like a broken disk. Opening gives no I/O error for another reason on the
 // in-memory folders that a guest has.
 func openFiles(m *module.Module) error {
-	index, err := m.Func("__wasilibc_nocwd_openat_nomode")
-	if err != nil {
-		return err
-	}
-	body, err := m.Body(index)
-	if err != nil {
-		return err
-	}
-	sig, err := m.Signature(index)
+	index, body, err := find(m, "__wasilibc_nocwd_openat_nomode", 3)
 	if err != nil {
 		return err
 	}
 	errno, err := errnoAddress(body)
-	if err != nil || !bytes.Equal(sig, []byte{0x60, 3, 0x7f, 0x7f, 0x7f, 1, 0x7f}) {
-		return fmt.Errorf("patching open: the function is not the one that was expected (%w)", err)
+	if err != nil {
+		return fmt.Errorf("patching open: %w", err)
 	}
-	i32 := module.I32
-	original := m.AddFunc([]module.ValType{i32, i32, i32}, []module.ValType{i32}, body)
+	original := aside(m, 3, body)
 	const result = 3
-	c := module.NewCode(i32)
+	c := module.NewCode(module.I32)
 	c.LocalGet(0).LocalGet(1).LocalGet(2).Call(original).LocalTee(result).I32Const(-1).I32Eq()
 	c.If()
 	c.I32Const(errno).I32Load(0).I32Const(errnoIO).I32Eq()

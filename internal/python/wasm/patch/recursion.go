@@ -68,22 +68,11 @@ const reprFrame = 96
 
 // pad makes a function of one argument and one result use more of the stack in linear memory.
 func pad(m *module.Module, name string, bytes int32) error {
-	index, err := m.Func(name)
+	index, body, err := find(m, name, 1)
 	if err != nil {
 		return err
 	}
-	body, err := m.Body(index)
-	if err != nil {
-		return err
-	}
-	sig, err := m.Signature(index)
-	if err != nil {
-		return err
-	}
-	if string(sig) != "\x60\x01\x7f\x01\x7f" {
-		return fmt.Errorf("patching %s: unexpected signature %x", name, sig)
-	}
-	original := m.AddFunc([]module.ValType{module.I32}, []module.ValType{module.I32}, body)
+	original := aside(m, 1, body)
 	const argument, top = 0, 1
 	c := module.NewCode(module.I32)
 	c.GlobalGet(stackPointer).LocalTee(top).I32Const(bytes).I32Sub().GlobalSet(stackPointer)
