@@ -14,8 +14,9 @@ type phase struct {
 	Script string  `json:"script"`
 	Rival  string  `json:"rival"`
 	Total  float64 `json:"total_s"`
-	// Ping is a round trip through client, transport and envelope that does nothing.
-	Ping float64 `json:"ping_s"`
+	// List is a round trip through client, transport and envelope that runs nothing (tools/list; ping is
+	// no method of the newest protocol).
+	List float64 `json:"list_s"`
 	// Before: the request, the belt, the start of the runtime and of the script.
 	Before float64 `json:"before_s"`
 	Body   float64 `json:"body_s"`
@@ -50,7 +51,7 @@ func (m *meter) phases(ctx context.Context, scripts []script) error {
 
 func (u *ours) phases(ctx context.Context, s script, runs int) (phase, error) {
 	timed := s.timed()
-	var total, ping, before, body, after []time.Duration
+	var total, list, before, body, after []time.Duration
 	var process int64
 	time.Sleep(settle)
 	start := treeWork(u.server.Process.Pid)
@@ -75,16 +76,16 @@ func (u *ours) phases(ctx context.Context, s script, runs int) (phase, error) {
 	end := treeWork(u.server.Process.Pid)
 	for range runs {
 		sent := time.Now()
-		if err := u.session.Ping(ctx, nil); err != nil {
+		if _, err := u.session.ListTools(ctx, nil); err != nil {
 			return phase{}, err
 		}
-		ping = append(ping, time.Since(sent))
+		list = append(list, time.Since(sent))
 	}
 	median := func(all []time.Duration) float64 { return quantile(slices.Sorted(slices.Values(all)), 0.5).Seconds() }
 	n := float64(runs)
 	return phase{
 		Script: s.name, Rival: u.name,
-		Total: median(total), Ping: median(ping), Before: median(before), Body: median(body), After: median(after),
+		Total: median(total), List: median(list), Before: median(before), Body: median(body), After: median(after),
 		Process:    float64(process) / n / 1000,
 		ServerCPU:  (end.Own - start.Own).Seconds() / n,
 		ProcessCPU: (end.Calls - start.Calls).Seconds() / n,

@@ -51,7 +51,7 @@ func (m *meter) rate(ctx context.Context, x rival, s script, clients int) (rate,
 	)
 	for range clients {
 		group.Go(func() {
-			for time.Since(began) < m.options.window {
+			for again := true; again; again = time.Since(began) < m.options.window {
 				if _, err := once(ctx, x, s); err != nil {
 					first <- err
 					return

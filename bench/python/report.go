@@ -71,9 +71,9 @@ func (r *report) print(w io.Writer) error {
 		t.row(m.Script, m.Rival, size(m.Call.RSS), size(m.Call.PSS), size(m.Call.Private), size(m.Idle.RSS))
 	}
 	t.rates(r.Rates)
-	t.table("Where our time goes", "script", "way", "total", "ping", "before the first line", "the script", "after its last line", "process, by the server", "CPU server", "CPU process", "of it kernel", "page faults")
+	t.table("Where our time goes", "script", "way", "total", "tools/list", "before the first line", "the script", "after its last line", "process, by the server", "CPU server", "CPU process", "of it kernel", "page faults")
 	for _, p := range r.Phases {
-		t.row(p.Script, p.Rival, duration(p.Total), duration(p.Ping), duration(p.Before), duration(p.Body), duration(p.After), duration(p.Process), duration(p.ServerCPU), duration(p.ProcessCPU), duration(p.KernelCPU), fmt.Sprint(p.Faults))
+		t.row(p.Script, p.Rival, duration(p.Total), duration(p.List), duration(p.Before), duration(p.Body), duration(p.After), duration(p.Process), duration(p.ServerCPU), duration(p.ProcessCPU), duration(p.KernelCPU), fmt.Sprint(p.Faults))
 	}
 	t.table("Aims, over stdio", "aim", "wanted", "measured", "")
 	for _, a := range r.Aims {

