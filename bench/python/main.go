@@ -21,6 +21,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -81,6 +82,7 @@ func bench(ctx context.Context, w, progress io.Writer, o options) (err error) {
 	if err := os.MkdirAll(o.work, 0o700); err != nil {
 		return fmt.Errorf("making -work: %w", err)
 	}
+	progress = &shared{w: progress}
 	r := &report{Host: hostNow(), Runs: o.runs}
 	rivals, err := openRivals(ctx, progress, o, r)
 	defer func() {
@@ -105,4 +107,16 @@ func bench(ctx context.Context, w, progress io.Writer, o options) (err error) {
 		return encoder.Encode(r)
 	}
 	return r.print(w)
+}
+
+// A shared writer is for what several servers say.
+type shared struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,29 +57,26 @@ func openHTTP(ctx context.Context, progress io.Writer, o options) (rival, []vers
 	if err != nil {
 		return nil, nil, err
 	}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, nil, err
-	}
+	said := &announcement{pass: progress, address: make(chan string, 1)}
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		return nil, nil, err
 	}
 	end := func() error {
 		// The server ends by itself when it is asked; that it does so cleanly is part of the run.
-		return errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait())
-	}
-	lines := bufio.NewReader(stderr)
-	endpoint := ""
-	for endpoint == "" {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			return nil, nil, errors.Join(fmt.Errorf("the server named no address: %s", tail(line)), end())
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			return errors.Join(err, cmd.Process.Kill(), cmd.Wait()) // Windows has no such signal
 		}
-		if _, at, ok := strings.Cut(strings.TrimSpace(line), "serving "); ok {
-			endpoint = at
-		}
+		return cmd.Wait()
 	}
-	go io.Copy(progress, lines)
+	var endpoint string
+	select {
+	case endpoint = <-said.address:
+	case <-ctx.Done():
+		return nil, nil, errors.Join(ctx.Err(), end())
+	case <-time.After(time.Minute):
+		return nil, nil, errors.Join(errors.New("the server named no address"), end())
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: endpoint, DisableStandaloneSSE: true}, nil)
 	if err != nil {
@@ -87,6 +84,31 @@ func openHTTP(ctx context.Context, progress io.Writer, o options) (rival, []vers
 	}
 	u := &ours{name: "http", server: cmd, session: session, stop: func() error { return errors.Join(session.Close(), end()) }}
 	return u.ready(ctx)
+}
+
+// An announcement passes on what a server says and picks the address out of it.
+type announcement struct {
+	pass    io.Writer
+	line    []byte
+	address chan string
+}
+
+func (a *announcement) Write(p []byte) (int, error) {
+	a.line = append(a.line, p...)
+	for {
+		line, rest, whole := bytes.Cut(a.line, []byte("\n"))
+		if !whole {
+			break
+		}
+		if _, at, ok := strings.Cut(string(line), "serving "); ok {
+			select {
+			case a.address <- strings.TrimSpace(at):
+			default: // it was named before
+			}
+		}
+		a.line = rest
+	}
+	return a.pass.Write(p)
 }
 
 // ready makes the first call, which waits until the server has verified its image, and takes the
