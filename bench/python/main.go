@@ -94,19 +94,26 @@ func bench(ctx context.Context, w, progress io.Writer, o options) (err error) {
 		return err
 	}
 	m := &meter{rivals: rivals, progress: progress, report: r, options: o}
-	for _, step := range []func(context.Context, []script) error{m.latencies, m.memories, m.rates, m.phases} {
-		if err := step(ctx, scripts); err != nil {
-			return err
+	return m.measure(ctx, w, scripts)
+}
+
+// measure takes all measurements and prints the report: also what there is of it when something broke,
+// or after Ctrl-C.
+func (m *meter) measure(ctx context.Context, w io.Writer, scripts []script) error {
+	var broken error
+	for _, step := range []func(context.Context, []script) error{m.latencies, m.phases, m.memories, m.rates} {
+		if broken = step(ctx, scripts); broken != nil {
+			break
 		}
 	}
-	r.Host.LoadAfter = load()
-	r.Aims = judge(r)
-	if o.json {
+	m.report.Host.LoadAfter = load()
+	m.report.Aims = judge(m.report)
+	if m.options.json {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(r)
+		return errors.Join(broken, encoder.Encode(m.report))
 	}
-	return r.print(w)
+	return errors.Join(broken, m.report.print(w))
 }
 
 // A shared writer is for what several servers say.

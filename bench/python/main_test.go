@@ -22,6 +22,10 @@ func here(t *testing.T) *oneshot {
 	if err != nil {
 		t.Skip("there is no python3 here")
 	}
+	// Version managers put a shell script in its place, which takes longer than what it starts.
+	if real, err := exec.Command(python, "-I", "-c", "import sys; print(sys.executable)").Output(); err == nil {
+		python = strings.TrimSpace(string(real))
+	}
 	n, err := nativeFrom(python, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -129,6 +133,16 @@ func TestOurs(t *testing.T) {
 		if p.Before <= 0 || p.Body <= 0 || p.After <= 0 || p.Before+p.Body+p.After > p.Total*1.01 {
 			t.Errorf("phases %+v do not add up", p)
 		}
+	}
+}
+
+// What was measured before something broke is printed beside the error.
+func TestBrokenRunStillReports(t *testing.T) {
+	var out bytes.Buffer
+	m := metered(options{runs: 1, slowRuns: 1}, here(t))
+	err := m.measure(t.Context(), &out, []script{allScripts()[0], {name: "wrong", code: "print(2)", want: "1\n"}})
+	if err == nil || !strings.Contains(out.String(), "| print ") {
+		t.Errorf("%v, want an error and the table with print: %s", err, &out)
 	}
 }
 

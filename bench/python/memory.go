@@ -40,6 +40,7 @@ func (m *meter) memories(ctx context.Context, scripts []script) error {
 			if !x.Can(s) {
 				continue
 			}
+			fmt.Fprintf(m.progress, "memory of %s on %s\n", s.name, x.Name())
 			idle, ok := sumTrees(x.Processes())
 			if !ok {
 				fmt.Fprintln(m.progress, "memory: this system does not tell, or not to this user")

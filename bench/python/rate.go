@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ func (m *meter) rates(ctx context.Context, scripts []script) error {
 				if !x.Can(s) {
 					continue
 				}
+				fmt.Fprintf(m.progress, "%s on %s with %d clients\n", s.name, x.Name(), clients)
 				r, err := m.rate(ctx, x, s, clients)
 				if err != nil {
 					return err
