@@ -28,6 +28,7 @@ func TestDifferential(t *testing.T) {
 	e := openEngine(t, nil)
 	for _, s := range snippets {
 		t.Run(s.area+"/"+s.name, func(t *testing.T) {
+			t.Parallel()
 			limits := python.DefaultLimits()
 			limits.Timeout = 2 * time.Minute // what is compared are answers
 			outcome, err := e.Run(context.Background(), python.Request{Code: s.code, Limits: limits})

@@ -1,6 +1,6 @@
 """Records what native CPython prints for the snippets of this folder.
 
-    python3 -m venv env && env/bin/pip install …   # the versions that the image has
+    python3 -m venv env && env/bin/pip install -r requirements.txt   # the versions that the image has
     env/bin/python record.py [--only AREA] [--new]
 
 An area is a txtar file. NAME.py holds a snippet and NAME.out what it prints natively, which this script
@@ -21,8 +21,6 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 MARKER = re.compile(r"^-- (\S+) --$")
-PACKAGES = """numpy pandas scipy scikit-learn matplotlib statsmodels sympy networkx pillow lxml beautifulsoup4
-openpyxl Jinja2 PyYAML seaborn tabulate xlsxwriter pypdf reportlab""".split()
 # What a user's shell says must not change an answer. One thread, so that sums are added up in one order.
 ENVIRONMENT = {"PATH": "", "TZ": "UTC", "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -73,11 +71,15 @@ def ended(text):
 
 def versions():
     named = [f"CPython {platform.python_version()}"]
-    for package in PACKAGES:
+    for line in (HERE / "requirements.txt").read_text().split():
+        package, _, wanted = line.partition("==")
         try:
-            named.append(f"{package} {importlib.metadata.version(package)}")
+            found = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            sys.exit(f"{package} is not installed beside {sys.executable}")
+            found = "none"
+        if found != wanted:
+            sys.exit(f"{line} is wanted and {found} is installed beside {sys.executable}")
+        named.append(f"{package} {found}")
     return f"Native answers on {platform.system()} {platform.machine()}, from\n" + ",\n".join(
         ", ".join(named[i:i + 6]) for i in range(0, len(named), 6)) + "\n"
 
