@@ -39,7 +39,12 @@ func (m *meter) phases(ctx context.Context, scripts []script) error {
 			if !ok {
 				continue
 			}
-			p, err := u.phases(ctx, s, m.options.runs)
+			fmt.Fprintf(m.progress, "phases of %s on %s\n", s.name, u.name)
+			runs := m.options.runs
+			if m.slow(s, u.name) {
+				runs = min(runs, m.options.slowRuns)
+			}
+			p, err := u.phases(ctx, s, runs)
 			if err != nil {
 				return fmt.Errorf("timing %s on %s: %w", s.name, u.name, err)
 			}
@@ -47,6 +52,16 @@ func (m *meter) phases(ctx context.Context, scripts []script) error {
 		}
 	}
 	return nil
+}
+
+// slow tells whether the measured calls took more than a second.
+func (m *meter) slow(s script, rival string) bool {
+	for _, l := range m.report.Latencies {
+		if l.Script == s.name && l.Rival == rival {
+			return l.Median > 1
+		}
+	}
+	return false
 }
 
 func (u *ours) phases(ctx context.Context, s script, runs int) (phase, error) {
