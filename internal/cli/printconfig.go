@@ -15,7 +15,7 @@ const printConfigFlag = "print-config"
 
 // printConfig prints what makes a client start this server with the flags of this command line. The
 // snippet is data and goes to stdout; where it belongs goes to stderr.
-func (p *Program) printConfig(cmd *cobra.Command, client string) error {
+func (p *Program) printConfig(cmd *cobra.Command, flags *settingFlags, client string) error {
 	if cmd.Flags().Changed("http") {
 		return fault.New(fault.Usage, "leave --http out", "--print-config prints how a client starts the server on stdio")
 	}
@@ -23,7 +23,17 @@ func (p *Program) printConfig(cmd *cobra.Command, client string) error {
 	if err != nil {
 		return fault.New(fault.Usage, "use a name of that list", "%w", err)
 	}
-	snippet, err := clientconfig.Snippet(client, append([]string{p.Executable, "python"}, givenFlags(cmd)...))
+	// A value that the server would refuse must not be found out in the client's log.
+	s, err := flags.read(p)
+	if err != nil {
+		return err
+	}
+	args := append([]string{p.Executable, "python"}, givenFlags(cmd)...)
+	// The client starts the server in another folder and with another environment than this shell's.
+	if named, _ := p.Environ.lookup(cacheVariable); named != "" || cmd.Flags().Changed("cache") {
+		args = append(args, "--cache="+s.Cache)
+	}
+	snippet, err := clientconfig.Snippet(client, args)
 	if err != nil {
 		return fault.New(fault.Usage, "", "writing the configuration: %w", err)
 	}
@@ -32,11 +42,12 @@ func (p *Program) printConfig(cmd *cobra.Command, client string) error {
 	return err
 }
 
-// givenFlags are the flags that the user gave, except the one that asks for the configuration.
+// givenFlags are the flags that the user gave, except the one that asks for the configuration and the
+// cache, which is written as an absolute path.
 func givenFlags(cmd *cobra.Command) []string {
 	var given []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == printConfigFlag || f.Hidden {
+		if f.Name == printConfigFlag || f.Name == "cache" || f.Hidden {
 			return
 		}
 		if many, ok := f.Value.(pflag.SliceValue); ok {

@@ -23,9 +23,11 @@ network, no files of the host, no environment and no state. It speaks stdio, or 
   sallyport python --http 127.0.0.1:8080
   sallyport python --print-config claude-code`,
 		Args: noArguments,
+
+		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if client != "" {
-				return p.printConfig(cmd, client)
+			if cmd.Flags().Changed(printConfigFlag) {
+				return p.printConfig(cmd, &flags, client)
 			}
 			s, err := p.sealed(cmd, &flags)
 			if err != nil {
