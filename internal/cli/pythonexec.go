@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +59,9 @@ func (p *Program) script(name string, most int64) (string, error) {
 			return "", fault.New(fault.Usage, "name a file, or - for standard input", "opening the script: %w", err)
 		}
 		defer f.Close()
+		if st, err := f.Stat(); err == nil && st.IsDir() {
+			return "", fault.New(fault.Usage, "name a file, or - for standard input", "exec takes one script, and %s is a folder", name)
+		}
 		in = f
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, most+1))
@@ -90,6 +95,9 @@ func (p *Program) execPython(ctx context.Context, s Settings, code, save string,
 		}
 	} else if err := p.copyStreams(out); err != nil {
 		return err
+	}
+	if dropped := withData(out.Files); save == "" && dropped > 0 {
+		fmt.Fprintf(p.Err, "note: %d files and figures came back and were dropped; --save FOLDER keeps them\n", dropped)
 	}
 	switch {
 	case out.TimedOut:
@@ -143,7 +151,31 @@ func (p *Program) execFailure(err error) error {
 	case python.Belt:
 		kind, hint = fault.Unsupported, "see sallyport doctor"
 	}
+	if f.Cause != nil { // whoever runs exec is the operator, who may see it
+		return fault.New(kind, hint, "running the script: %w: %s", f, printable(f.Cause.Error()))
+	}
 	return fault.New(kind, hint, "running the script: %w", f)
+}
+
+// printable bounds a text in which words of the guest may stand, and takes from it what a terminal obeys.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, fmt.Sprintf("%.4000s", text))
+}
+
+// withData counts the files that came back with their content.
+func withData(files []python.Artifact) int {
+	n := 0
+	for _, f := range files {
+		if f.Data != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // saveArtifacts writes what came back below the folder. Names are the guest's: they are opened

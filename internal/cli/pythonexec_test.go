@@ -58,6 +58,8 @@ func TestExecEndsAsTheScriptDid(t *testing.T) {
 		{"not prepared", python.Outcome{}, &python.Failure{Kind: python.NotPrepared, Message: "nothing there"}, 4, "", "hint: run sallyport setup"},
 		{"belt", python.Outcome{}, &python.Failure{Kind: python.Belt, Message: "no seccomp"}, 5, "", "hint: see sallyport doctor"},
 		{"crash, after some output", python.Outcome{}, &python.Failure{Kind: python.Crashed, Message: "gone", Partial: &python.Outcome{Stdout: python.Stream{Text: "before"}}}, 1, "before", "gone"},
+		{"a cause, which is the operator's to see", python.Outcome{}, &python.Failure{Kind: python.Internal, Message: "a fault", Cause: errors.New("no descriptors \x1b[2J left")}, 1, "", "a fault: no descriptors \uFFFD[2J left"},
+		{"files without --save", python.Outcome{ExitCode: number(0), Files: []python.Artifact{{Path: "a", Data: []byte{}}, {Path: "b"}, {Path: "c", Data: []byte("x")}}}, nil, 0, "", "note: 2 files and figures came back and were dropped; --save FOLDER keeps them"},
 		{"an error of nobody's", python.Outcome{}, errors.New("odd"), 1, "", "odd"},
 	}
 	for _, tt := range tests {
@@ -98,6 +100,8 @@ func TestSaveStaysInItsFolder(t *testing.T) {
 	k := &canned{outcome: python.Outcome{ExitCode: number(0), Files: []python.Artifact{{Path: "sub/a.txt", Data: []byte("a")}, {Path: "left-out.txt"}}}}
 	if code, _, errs := executing(k, "--save", folder); code != 0 {
 		t.Fatalf("code %d: %s", code, errs)
+	} else if strings.Contains(errs, "dropped") {
+		t.Errorf("saved files are said to be dropped: %s", errs)
 	}
 	if raw, err := os.ReadFile(filepath.Join(folder, "sub", "a.txt")); err != nil || string(raw) != "a" {
 		t.Errorf("%q, %v", raw, err)
