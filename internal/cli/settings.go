@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -82,15 +84,23 @@ func (f *settingFlags) read(p *Program) (Settings, error) {
 		return s, fault.New(fault.Usage, "use one of "+strings.Join(p.engineNames(), ", "), "--engine %q is unknown", s.Engine)
 	}
 	for _, check := range []struct {
-		flag string
-		bad  bool
+		flag    string
+		ok      bool
+		allowed string
 	}{
-		{"--timeout", s.Limits.Timeout <= 0}, {"--output-chars", s.Limits.OutputChars <= 0},
-		{"--max-calls", s.MaxCalls < 0}, {"--queue", s.Queue < 0},
+		{"--timeout", s.Limits.Timeout >= 100*time.Millisecond, "of 100ms or more"},
+		{"--memory", f.memory >= 16<<20 && f.memory <= 3<<30, "from 16MiB to 3GiB"}, // the guest's addresses have 32 bits
+		{"--scratch", f.scratch >= 1<<20, "of 1MiB or more"},
+		{"--output-chars", s.Limits.OutputChars > 0, "of 1 or more"},
+		{"--max-calls", s.MaxCalls >= 0, "of 1 or more, or 0 for the number that suits this machine"},
+		{"--queue", s.Queue >= 0, "of 0 or more"},
 	} {
-		if check.bad {
-			return s, fault.New(fault.Usage, "give a value above zero", "%s is out of range", check.flag)
+		if !check.ok {
+			return s, fault.New(fault.Usage, "give a value "+check.allowed, "%s is out of range: it takes a value %s", check.flag, check.allowed)
 		}
+	}
+	if err := s.checkWeb(); err != nil {
+		return s, err
 	}
 	if !validImage(s.Image) {
 		return s, fault.New(fault.Usage, "use letters, digits, - and _", "--image %q is not a name", s.Image)
@@ -101,6 +111,31 @@ func (f *settingFlags) read(p *Program) (Settings, error) {
 	}
 	s.Token, err = f.token(p)
 	return s, err
+}
+
+// checkWeb refuses what only HTTP clients could meet on stdio, and origins that no browser sends.
+func (s Settings) checkWeb() error {
+	switch hint := "add --http ADDR, or leave it out"; {
+	case s.HTTP != "":
+	case len(s.AllowHosts) > 0:
+		return fault.New(fault.Usage, hint, "--allow-host has no meaning on stdio")
+	case len(s.AllowOrigins) > 0:
+		return fault.New(fault.Usage, hint, "--allow-origin has no meaning on stdio")
+	}
+	for _, origin := range s.AllowOrigins {
+		if !validOrigin(origin) {
+			return fault.New(fault.Usage, "write scheme://host or scheme://host:port, such as https://app.example.org", "--allow-origin %q is no web origin", origin)
+		}
+	}
+	return nil
+}
+
+// validOrigin is true for what a browser could send: no path, no pattern, no final slash. Anything else
+// would be taken and then never match.
+func validOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Scheme != "" && u.Hostname() != "" && !strings.HasSuffix(u.Host, ":") &&
+		!strings.Contains(u.Host, "*") && strings.EqualFold(origin, u.Scheme+"://"+u.Host)
 }
 
 func (f *settingFlags) token(p *Program) (string, error) {

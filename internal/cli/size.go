@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -37,8 +38,13 @@ func (s *size) Set(text string) error {
 		}
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 || n > math.MaxInt64/unit || strings.HasPrefix(number, "+") {
-		return fmt.Errorf("%q is not a size above zero, such as 512MiB", text)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && n > math.MaxInt64/unit:
+		return fmt.Errorf("%q is too large", text)
+	case err != nil, strings.HasPrefix(number, "+"):
+		return fmt.Errorf("%q is not a size; write a whole number and one of the units B, KB, MB, GB, KiB, MiB, GiB, such as 512MiB", text)
+	case n <= 0:
+		return fmt.Errorf("%q is not above zero", text)
 	}
 	*s = size(n * unit)
 	return nil

@@ -37,6 +37,9 @@ func flagFault(cmd *cobra.Command, err error) error {
 			hint = "did you mean --" + near + "?"
 		}
 	}
+	if strings.Contains(err.Error(), "missing unit in duration") { // package time has no value for it
+		hint = "write a unit, such as 3s"
+	}
 	return fault.New(fault.Usage, hint, "%w", err)
 }
 
