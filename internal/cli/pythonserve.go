@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -52,9 +53,27 @@ func (p *Program) servePython(ctx context.Context, s Settings) error {
 		return fault.New(fault.Usage, "lower --output-chars", "offering the tool: %w", err)
 	}
 	if s.HTTP == "" {
+		if atTerminal(p.In) {
+			fmt.Fprintln(p.Err, "sallyport: waiting for an MCP client on standard input; --print-config CLIENT shows how to connect one; Ctrl-C ends")
+		}
 		return transport.ServeStdio(ctx, server, p.In, p.Out, transport.StdioOptions{Drain: drain})
 	}
 	return p.serveHTTP(ctx, s, server)
+}
+
+// atTerminal says whether a person, not a client, started the server. The null device is a character
+// device too, and means that nobody is there.
+func atTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(st, null)
 }
 
 func (p *Program) serveHTTP(ctx context.Context, s Settings, server *mcp.Server) error {
