@@ -72,6 +72,7 @@ func (n *native) Run(ctx context.Context, req python.Request) (out python.Outcom
 	stdout, stderr := python.NewCollector(req.Limits.OutputChars), python.NewCollector(req.Limits.OutputChars)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = work, []string{"TZ=UTC"}, bytes.NewReader(req.Stdin), stdout, stderr
 	cmd.WaitDelay = time.Second
+	defer ownGroup(cmd)() // what the script started goes with it
 	if err := ctx.Err(); err != nil {
 		return out, &python.Failure{Kind: python.Cancelled, Cause: err}
 	}

@@ -22,6 +22,7 @@ import (
 const (
 	maxDepth   = 24
 	maxVisited = 20_000
+	maxFigures = 64
 	maxNamed   = 200 // files that are named in a result, with or without their bytes
 )
 
@@ -36,9 +37,7 @@ type collector struct {
 
 func collect(control, scratch *os.Root, r *report, l python.Limits) ([]python.Artifact, []string) {
 	c := &collector{count: l.Artifacts, size: l.ArtifactSize}
-	if r != nil {
-		c.figures(control, r)
-	}
+	c.figures(control, r)
 	c.walk(scratch, "workspace", 0)
 	return c.files, c.notes
 }
@@ -46,8 +45,14 @@ func collect(control, scratch *os.Root, r *report, l python.Limits) ([]python.Ar
 // pngSignature begins each PNG file.
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
+// figures takes those that were drawn, also of a script that was killed later: without a report
+// what lies there is all there is to know.
 func (c *collector) figures(control *os.Root, r *report) {
-	for i := range min(r.Figures, maxNamed) {
+	most := maxFigures
+	if r != nil {
+		most = min(r.Figures, maxFigures)
+	}
+	for i := range most {
 		name := fmt.Sprintf("figure-%d.png", i+1)
 		if _, err := control.Lstat(name); err != nil {
 			break
@@ -61,8 +66,8 @@ func (c *collector) figures(control *os.Root, r *report) {
 		}
 		c.files = append(c.files, a)
 	}
-	if r.FiguresSkipped > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%d more figures were left out: figures may have %d KiB together", r.FiguresSkipped, c.size>>10))
+	if r != nil && r.FiguresSkipped > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("%d more figures were left out: there is no room for them in a result", r.FiguresSkipped))
 	}
 }
 

@@ -14,7 +14,7 @@ var notes = []string{
 	"Only the packages listed here can be imported; nothing can be installed.",
 	patch.NumpyNote,
 	"hash() of str is the same in every call (a fixed hash seed); random, numpy.random, uuid and secrets are fresh.",
-	"The time zone is UTC.",
+	"The time zone is UTC. There is no JPEG or WebP; PNG, SVG and PDF work. numpy does not warn about division by zero or overflow of floats; it gives inf and nan.",
 }
 
 // Describe implements [python.Engine]. It never waits for the image.

@@ -66,7 +66,7 @@ func failed(exit confine.Exit, message string, begun bool, l python.Limits) *pyt
 	case strings.Contains(message, "wasm trap"), strings.Contains(message, "wasm backtrace"), exit.Code == 134, exit.Signal == syscall.SIGABRT, exit.Signal == syscall.SIGILL, exit.Signal == syscall.SIGSEGV, exit.Signal == syscall.SIGBUS:
 		return f(python.Crashed, "the interpreter crashed (an abort or a trap in native code); what was printed before is kept, and the next call starts afresh")
 	case !begun && (strings.Contains(message, "annot allocate memory") || strings.Contains(message, "os error 12")):
-		return f(python.Belt, "the host's address space limit is too low for the engine, which reserves about 10 GiB of addresses (not memory): the operator must raise `ulimit -v` or vm.overcommit settings")
+		return f(python.Belt, "the host's address space limit is too low for the engine, which reserves 16 GiB of addresses (not memory): the operator must raise `ulimit -v` or vm.overcommit settings")
 	case exit.Signal == syscall.SIGKILL:
 		return f(python.Killed, "the interpreter was killed by a signal that did not come from this server; the host may be out of memory")
 	case exit.Signal != 0:

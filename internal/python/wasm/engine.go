@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -35,6 +36,8 @@ type Engine struct {
 	limits python.Limits
 	ready  chan struct{} // closed when loading has ended
 	cancel context.CancelFunc
+
+	opening sync.Mutex // held while an image is opened; before mu
 
 	mu     sync.Mutex
 	state  *loaded // nil until loaded
@@ -112,6 +115,7 @@ func (e *Engine) load(ctx context.Context) {
 	}
 	if err != nil {
 		e.why = err
+		e.config.Log.Warn("the engine is not ready", "image", e.config.Image, "reason", err)
 		return
 	}
 	e.state = state
@@ -129,26 +133,58 @@ func (e *Engine) loadedNow(ctx context.Context) (*loaded, error) {
 	case <-ctx.Done():
 		return nil, cancelled(ctx)
 	}
+	// Opening hashes half a gigabyte. It has a lock of its own, so that nobody who only asks waits.
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	e.mu.Lock()
+	state, closed := e.state, e.closed
+	e.mu.Unlock()
+	if closed {
+		return nil, shuttingDown()
+	}
+	if state != nil {
+		err := state.unchanged()
+		if err == nil {
+			return state, nil
+		}
+		// Closed on purpose: the next call verifies the files anew, by their content.
+		e.set(nil, err)
+		return nil, notOpen(errors.Join(err, state.close()))
+	}
+	state, err := open(ctx, e.config, e.limits)
+	if ctx.Err() != nil {
+		if err == nil {
+			err = state.close()
+		}
+		e.config.Log.Debug("a caller left while the image was opened", "error", err)
+		return nil, cancelled(ctx)
+	}
+	if err != nil {
+		e.set(nil, err)
+		return nil, notOpen(err)
+	}
+	if !e.set(state, nil) {
+		if err := state.close(); err != nil {
+			e.config.Log.Error("closing the image", "error", err)
+		}
+		return nil, shuttingDown()
+	}
+	return state, nil
+}
+
+// set records what is open now; false means that the engine was closed meanwhile.
+func (e *Engine) set(state *loaded, why error) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, &python.Failure{Kind: python.Cancelled, Message: "the server is shutting down"}
+		return false
 	}
-	if e.state == nil {
-		state, err := open(ctx, e.config, e.limits)
-		if err != nil {
-			e.why = err
-			return nil, notOpen(err)
-		}
-		e.state, e.why = state, nil
-	}
-	if err := e.state.unchanged(); err != nil {
-		// Closed on purpose: the next call verifies the files anew, by their content.
-		e.state.close()
-		e.state, e.why = nil, err
-		return nil, notOpen(err)
-	}
-	return e.state, nil
+	e.state, e.why = state, why
+	return true
+}
+
+func shuttingDown() *python.Failure {
+	return &python.Failure{Kind: python.Cancelled, Message: "the server is shutting down"}
 }
 
 func notOpen(err error) *python.Failure {
@@ -160,7 +196,11 @@ func notOpen(err error) *python.Failure {
 	if errors.As(err, &space) {
 		return &python.Failure{Kind: python.Belt, Message: space.Error(), Cause: err}
 	}
-	return &python.Failure{Kind: python.NotPrepared, Message: "Python is not prepared on this machine: run `sallyport setup` there once, then call again", Cause: err}
+	message := "Python is not prepared on this machine: run `sallyport setup` there once, then call again"
+	if !errors.Is(err, fs.ErrNotExist) {
+		message = "what was prepared cannot be used: the server's log and `sallyport doctor` on that machine say why; `sallyport setup` makes it anew"
+	}
+	return &python.Failure{Kind: python.NotPrepared, Message: message, Cause: err}
 }
 
 func cancelled(ctx context.Context) *python.Failure {
@@ -244,7 +284,7 @@ func (e *Engine) drop(b *confine.Box) {
 // Run implements [python.Engine].
 func (e *Engine) Run(ctx context.Context, req python.Request) (python.Outcome, error) {
 	if !e.enter() {
-		return python.Outcome{}, &python.Failure{Kind: python.Cancelled, Message: "the server is shutting down"}
+		return python.Outcome{}, shuttingDown()
 	}
 	defer e.calls.Done()
 	state, err := e.loadedNow(ctx)
@@ -291,7 +331,7 @@ func (e *Engine) start(ctx context.Context, state *loaded, l python.Limits) (*ca
 	}
 	if !e.keep(box) {
 		box.Close()
-		return nil, &python.Failure{Kind: python.Cancelled, Message: "the server is shutting down"}
+		return nil, shuttingDown()
 	}
 	c := &call{box: box, stdout: python.NewCollector(l.OutputChars), stderr: python.NewCollector(l.OutputChars), closed: e.isClosed}
 	if err := c.start(state, l); err != nil {

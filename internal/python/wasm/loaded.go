@@ -64,7 +64,7 @@ type pinnedFile struct {
 func open(ctx context.Context, config Config, limits python.Limits) (*loaded, error) {
 	m, err := readManifest(config.Cache, config.Image)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("opening image %s: it was not made yet; run `sallyport setup`", config.Image)
+		return nil, fmt.Errorf("opening image %s: it was not made yet in %s; run `sallyport setup`: %w", config.Image, config.Cache, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err

@@ -68,7 +68,11 @@ func (b *build) make(ctx context.Context, m manifest) (manifest, error) {
 	if err := b.try(ctx, m); err != nil {
 		return m, errors.Join(err, b.store.Remove(m.Native))
 	}
-	return m, writeManifest(b.Cache, b.Image, m)
+	if err := writeManifest(b.Cache, b.Image, m); err != nil {
+		return m, err
+	}
+	b.sweep()
+	return m, nil
 }
 
 // try runs a script in the new image before anybody else can.
@@ -204,7 +208,8 @@ func (s *stage) snapshot(ctx context.Context, t *template, m *manifest) ([]byte,
 	})
 	if err != nil {
 		own, _ := stripRuntime(words)
-		return nil, fmt.Errorf("building image: %w: %.3000s", err, own)
+		own = own[max(0, len(own)-3000):] // the reason stands at the end
+		return nil, fmt.Errorf("building image: %w: %s", err, own)
 	}
 	if err := image.Check(memory.Bytes(), imageSize); err != nil {
 		return nil, fmt.Errorf("building image: %w", err)

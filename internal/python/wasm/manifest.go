@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"sallyport.dev/sallyport/internal/artifact"
@@ -88,6 +89,9 @@ func readManifest(cache, name string) (manifest, error) {
 	if err != nil {
 		return m, err
 	}
+	if folder, err := os.Lstat(filepath.Dir(path)); err != nil || !folder.IsDir() || openToOthers(folder) || openToOthers(st) {
+		return m, fmt.Errorf("reading image %s: others could change what lies in %s; take their right to write away, or remove it and run `sallyport setup`", name, filepath.Dir(path))
+	}
 	if !st.Mode().IsRegular() || st.Size() > 1<<20 {
 		return m, fmt.Errorf("reading image %s: %s is not a manifest; run `sallyport setup`", name, path)
 	}
@@ -135,6 +139,12 @@ func writeWhole(name string, data []byte) error {
 		os.Remove(f.Name())
 	}
 	return err
+}
+
+// openToOthers says whether anybody but the owner may write. A manifest says which native code
+// runs, so it is held to the rules of the store.
+func openToOthers(st fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && st.Mode().Perm()&0o022 != 0
 }
 
 // imageNames lists what setup has made.

@@ -137,11 +137,8 @@ func (b *build) interpreter(ctx context.Context, lock artifact.Lock) error {
 	if err != nil {
 		return err
 	}
-	// What lies there is verified when it is used; to see that nothing is to be done takes no time.
-	if !b.store.Holds(item) {
-		if _, err := b.store.Ensure(ctx, item, b.source(), b.Progress); err != nil {
-			return err
-		}
+	if _, err := b.store.Ensure(ctx, item, b.source(), b.Progress); err != nil {
+		return err
 	}
 	module, ok := item.Member("python-snapshot.wasm")
 	library, ok2 := item.Member("python-stdlib.zip")
@@ -187,10 +184,8 @@ func (b *build) runtime(ctx context.Context, lock artifact.Lock) error {
 	if err := table.Refuse(item.Program, host); err != nil {
 		return err
 	}
-	if !b.store.Holds(item) {
-		if _, err := b.store.Ensure(ctx, item, b.source(), b.Progress); err != nil {
-			return err
-		}
+	if _, err := b.store.Ensure(ctx, item, b.source(), b.Progress); err != nil {
+		return err
 	}
 	for _, m := range item.Members {
 		if m.Executable {
@@ -250,10 +245,15 @@ func (b *build) manifest() (m manifest, fresh bool, err error) {
 		return m, false, err
 	}
 	old, err := readManifest(b.Cache, b.Image)
-	if err == nil && old.Key == m.Key && b.store.Has(old.Native, old.Size) {
-		return old, true, nil
+	if err != nil || old.Key != m.Key {
+		return m, false, nil
 	}
-	return m, false, nil
+	// By its content: a damaged image is what setup is there to replace.
+	f, err := b.store.OpenVerified(old.Native)
+	if err != nil {
+		return m, false, nil
+	}
+	return old, true, f.Close()
 }
 
 func (b *build) preload() []string {

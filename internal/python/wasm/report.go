@@ -15,6 +15,9 @@ import (
 // is kept, escaped.
 const maxReport = 4 << 20
 
+// maxClaim bounds numbers that a report only claims: more than any guest could hold.
+const maxClaim = 4 << 30
+
 // A report is what the interpreter says of itself. The script can forge all of it; the fields are
 // checked for form, and nothing is believed beyond that.
 type report struct {
@@ -34,7 +37,7 @@ func readReport(control *os.Root) *report {
 		return nil
 	}
 	var r report
-	if json.Unmarshal(data, &r) != nil || r.ExitCode == nil || *r.ExitCode < 0 || *r.ExitCode > 255 || r.Figures < 0 || r.FiguresSkipped < 0 {
+	if json.Unmarshal(data, &r) != nil || r.ExitCode == nil || *r.ExitCode < 0 || *r.ExitCode > 255 || r.Figures < 0 || r.FiguresSkipped < 0 || r.FiguresSkipped > maxClaim || r.ResultChars < 0 || r.ResultChars > maxClaim {
 		return nil
 	}
 	return &r

@@ -46,6 +46,9 @@ func runArgs(image string, memory int64, folders []folder) []string {
 		"-W", "unknown-imports-default=y", // the one import that is no part of WASI is never called
 		"-W", "max-wasm-stack="+strconv.Itoa(maxStack),
 		"-W", "max-memory-size="+strconv.FormatInt(memory, 10),
+		// What one call of the guest may make the host allocate. A read or write of the guest's
+		// own memory is never larger than that memory, and the belt bounds both together.
+		"-S", "hostcall-fuel="+strconv.FormatInt(memory, 10),
 		"-S", "inherit-network=n,tcp=n,udp=n,allow-ip-name-lookup=n",
 		"-S", "http=n",
 	)

@@ -33,6 +33,11 @@ def _sources():
     return package, plan
 
 
+class _Silence(io.TextIOBase):
+    def write(self, text):
+        return len(text)
+
+
 def _say(text):
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
@@ -41,7 +46,7 @@ def _say(text):
 def _walk(name, names):
     """Lists the modules of a package in the archive, without tests."""
     skip = {"tests", "test", "testing", "conftest", "setup", "__main__", "_testing", "_pyinstaller", "f2py", "distutils",
-            "benchmarks", "demos", "examples", "usedoctest", "doctestcompare", "sandbox", "plugins", "ipython_exts"}
+            "_precompute", "benchmarks", "demos", "examples", "usedoctest", "doctestcompare", "sandbox", "plugins", "ipython_exts"}
     for module in names:
         parts = module.split(".")
         if parts[0] == name and not skip.intersection(parts):
@@ -73,23 +78,42 @@ NOT_IMPORTED = {
 }
 
 
-def _preload(wanted, modules):
-    import importlib
+class _Never(Warning):
+    """No module warns of this."""
+
+
+def _mute_warnings():
+    """Keeps imports quiet, and every filter that a package adds while it is imported."""
     import warnings
 
+    entry = ("ignore", None, Warning, None, 0)
+    warnings.filters.append(entry)
+    shown = warnings.showwarning
+    warnings.showwarning = lambda *_args, **_kwargs: None
+
+    def unmute():
+        warnings.filters.remove(entry)
+        warnings.showwarning = shown
+        # A filter for nothing, added as anybody would, tells the C part that the list has changed.
+        warnings.simplefilter("ignore", _Never)
+
+    return unmute
+
+
+def _preload(wanted, modules):
+    import importlib
+
     count = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for top in wanted:
-            for name in _walk(top, modules):
-                if name in sys.modules:
-                    continue
-                try:
-                    importlib.import_module(name)
-                    count += 1
-                except (Exception, SystemExit):
-                    # An optional part whose need is not met here; the package itself is checked below.
-                    continue
+    for top in wanted:
+        for name in _walk(top, modules):
+            if name in sys.modules:
+                continue
+            try:
+                importlib.import_module(name)
+                count += 1
+            except (Exception, SystemExit):
+                # An optional part whose need is not met here; the package itself is checked below.
+                continue
     return count
 
 
@@ -122,7 +146,7 @@ def _no_descriptor():
 
 
 def main():
-    sys.stdout = sys.stderr  # descriptor 1 carries the memory image: a module that prints must not
+    sys.stdout = _Silence()  # descriptor 1 carries the memory image: a module that prints must not
     guest, plan = _sources()
     archives = []
     with open("/usr/local/lib/python315.zip", "rb") as f:
@@ -139,6 +163,7 @@ def main():
         modules += _archive_modules(wheel)
     stdlib = [m for m in sys.stdlib_module_names if m not in NOT_IMPORTED and not m.startswith("_")]
     guest.archive.serve_data()
+    unmute = _mute_warnings()
     _preload(sorted(stdlib), modules)
     _say("progress: standard library imported")
     guest.refuse.install()
@@ -147,6 +172,9 @@ def main():
     import numpy
 
     _correct_numpy(plan["numpy64"])
+    # Likewise: fonts and the way figures come back are set up while its files can be seen.
+    import matplotlib.pyplot
+
     for top in plan["preload"]:
         try:
             __import__(top)
@@ -157,7 +185,9 @@ def main():
     _check_found(plan["require"])
     guest.archive.serve_names()
     guest.figures.install()
+    guest.fixes.install()
     guest.warm.warm()
+    unmute()
     guest.run.prepare()
     guest.main = guest.run.main
     guest.entropy.collect()

@@ -38,10 +38,10 @@ def _save(figure):
     room = max(_left // 2, min(_left, 100_000))
     try:
         data = _render(figure, room) if _saved < LIMIT and room > 5_000 else None
-    except Exception as error:
+    except BaseException as error:
         # The script's own figure cannot be drawn: a fact about it, as its savefig() would say.
         sys.stderr.write(f"a figure could not be drawn: {error.__class__.__name__}: {error}\n")
-        data = None
+        return
     if data is None:
         _skipped += 1
         return

@@ -18,7 +18,7 @@ const Build = "build.py"
 
 // Modules are the names of the other sources, in the order in which they are loaded.
 func Modules() []string {
-	return []string{"archive", "refuse", "loop", "entropy", "figures", "warm", "run"}
+	return []string{"archive", "refuse", "loop", "entropy", "figures", "fixes", "warm", "run"}
 }
 
 // Sources returns each file by name.

@@ -87,7 +87,7 @@ def processes():
     import os
     import subprocess
 
-    what = "starting a process is not possible in this WebAssembly interpreter; the container engine can"
+    what = "starting a process is not possible in this WebAssembly interpreter"
 
     def refused(*_args, **_kwargs):
         raise OSError(errno.ENOTSUP, _message(what))
@@ -122,8 +122,7 @@ def threads():
     import _thread
     import threading
 
-    refused = _raiser(RuntimeError, "can't start new thread: this WebAssembly interpreter has one thread; "
-                      "the container engine has more")
+    refused = _raiser(RuntimeError, "can't start new thread: this WebAssembly interpreter has one thread")
     _thread.start_new_thread = _thread.start_new = refused
     _thread.start_joinable_thread = refused
     threading._start_new_thread = refused
@@ -166,7 +165,29 @@ def packages():
     sys.meta_path.append(_Missing(DISTRIBUTIONS))
 
 
+def _absent(module, names):
+    """Names that this platform does not have stay absent, with an error that says so."""
+
+    def __getattr__(name):
+        if name in names:
+            raise AttributeError(_message(f"module {module.__name__!r} has no attribute {name!r} in this WebAssembly interpreter"))
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+    module.__getattr__ = __getattr__
+
+
+def absent():
+    import os
+    import signal
+
+    _absent(os, {"system", "fork", "forkpty", "kill", "killpg", "execv", "execve", "execl", "execlp", "execvp", "execvpe",
+                 "posix_spawn", "posix_spawnp", "spawnl", "spawnv", "wait", "waitpid", "pipe", "dup", "dup2", "getppid",
+                 "getuid", "geteuid", "getgid", "setuid", "chown", "mkfifo", "umask", "openpty", "sched_getaffinity"})
+    _absent(signal, {"alarm", "setitimer", "pause", "sigwait", "pthread_kill"})
+
+
 def install():
+    absent()
     network()
     processes()
     threads()

@@ -66,6 +66,14 @@ def _hide_own_frames():
                 yield item
 
     traceback._walk_tb_with_full_positions = without_ours
+    walk_stack = traceback.walk_stack
+
+    def stack_without_ours(frame):
+        for item in walk_stack(frame if frame is not None else sys._getframe(1)):
+            if not item[0].f_code.co_filename.startswith(("<sallyport>/", "<turn ", "<reactor>")):
+                yield item
+
+    traceback.walk_stack = stack_without_ours
 
 
 def _read_exactly(n):
@@ -84,7 +92,7 @@ def _streams():
     # A script on another device than a terminal reads what it is given, then end of file.
     source = io.FileIO(0, "r", closefd=False)
     source.name = "<stdin>"
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(source), "utf-8", "surrogateescape")
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(source), "utf-8", "surrogateescape", newline="\n")
     sys.stdout = sys.__stdout__ = io.TextIOWrapper(
         _Out(1, "<stdout>"), "utf-8", "strict", newline="\n", write_through=True)
     sys.stderr = sys.__stderr__ = io.TextIOWrapper(
@@ -118,7 +126,8 @@ def main():
     request = json.loads(_read_exactly(size))
     entropy.refresh()
     os.chdir("/workspace")
-    code = request["code"]
+    # As the file reader of CPython takes a source: a mark in front goes, and every kind of line end counts.
+    code = request["code"].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     figures.begin(request["figure_bytes"])
     _report["limit"] = request["result_chars"]
     module = types.ModuleType("__main__")
@@ -127,10 +136,22 @@ def main():
     space["__file__"] = SCRIPT
     sys.modules["__main__"] = module
     sys.argv[:] = [SCRIPT]
+    # As for a script in that folder: it may import what it wrote, and what it was given.
+    sys.path[:0] = ["/workspace", "/workspace/input"]
     _streams()
-    linecache.cache[SCRIPT] = (len(code), None, code.splitlines(True), SCRIPT)
+    linecache.cache[SCRIPT] = (len(code), None, _lines(code), SCRIPT)
     del request
-    _finish(_run(code, space), space)
+    try:
+        status = _run(code, space)
+    except BaseException:
+        status = 1  # the script has broken what ends it; what it printed stands
+    _finish(status, space)
+
+
+def _lines(code):
+    """Lines as the tokenizer counts them: form feeds and Unicode separators end none."""
+    lines = code.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 def _run(code, space):
@@ -198,7 +219,12 @@ def _evaluate_both(body, value, space):
 
 
 def _keep_result(value):
-    text = repr(value)
+    try:
+        text = str.__str__(repr(value))
+    except Exception as error:
+        # The script itself shows nothing here; that its value cannot be shown does not fail it.
+        sys.stderr.write(f"the result could not be shown: {error.__class__.__name__}: {error}\n")
+        return
     limit = _report["limit"]
     total = len(text)
     _report["result_chars"] = total
@@ -223,7 +249,8 @@ def _status(leaving):
     if code is None:
         return 0
     if isinstance(code, int):
-        return int(code) & 0xFF if -(2**31) <= code < 2**31 else 255
+        value = int.__index__(code)
+        return value & 0xFF if -(2**63) <= value < 2**63 else 255
     try:
         sys.stderr.write(str(code) + "\n")
     except BaseException:
@@ -231,14 +258,27 @@ def _status(leaving):
     return 1
 
 
-def _uncaught(error):
-    trace = _own_frames(error.__traceback__)
-    error.__traceback__ = trace
-    kind = type(error)
+_reserve = bytearray(4 << 20)  # for telling of an error when the script has used up all memory
+
+
+def _annotate(error):
     if isinstance(error, SyntaxError):
         _hint(error)
     elif isinstance(error, OSError) and error.errno in _LIMITS:
         error.add_note(f"This is the sandbox's limit of {_LIMITS[error.errno]}: trying again is useless, use less of it.")
+
+
+def _uncaught(error):
+    global _reserve
+    _reserve = None
+    kind = type(error)
+    trace = None
+    try:
+        trace = _own_frames(error.__traceback__)
+        error.__traceback__ = trace
+        _annotate(error)
+    except BaseException:
+        pass  # an error that does not let itself be looked at
     hook = sys.excepthook
     try:
         if hook is not sys.__excepthook__:
@@ -248,13 +288,14 @@ def _uncaught(error):
     except SystemExit as leaving:
         return _status(leaving)
     except BaseException as second:
+        second.__context__ = None
         try:
             sys.stderr.write("Error in sys.excepthook:\n")
             traceback.print_exception(second, file=sys.stderr)
             sys.stderr.write("\nOriginal exception was:\n")
             traceback.print_exception(kind, error, trace, file=sys.stderr)
         except BaseException:
-            pass
+            _write(2, kind.__name__.encode("utf-8", "replace") + b"\n")
     return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
@@ -267,6 +308,9 @@ def _own_frames(trace):
 
 
 def _hint(error):
+    if error.text is None and error.filename == SCRIPT and error.lineno:
+        # The compiler proper has no source at hand; the parser has.
+        error.text = linecache.getline(SCRIPT, error.lineno) or None
     line = (error.text or "").lstrip()
     if line[:1] in ("!", "%"):
         error.add_note("Lines that start with ! or % are notebook commands; this is plain Python. Nothing was run, "
@@ -316,7 +360,10 @@ def _shut_down(space):
     except SystemExit as leaving:
         failed = _status(leaving)
     except BaseException:
-        traceback.print_exc(file=sys.stderr)
+        try:
+            traceback.print_exc(file=sys.stderr)
+        except BaseException:
+            pass
     for private in (True, False):
         for name in list(space):
             if name != "__builtins__" and (name.startswith("_") and not name.startswith("__")) is private:
@@ -334,6 +381,18 @@ def _shut_down(space):
 
 def _flush():
     """Writes what files that were never closed still hold."""
+    try:
+        _flush_files()
+    except BaseException:
+        pass
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+
+
+def _flush_files():
     kinds = (_io.TextIOWrapper, _io.BufferedWriter, _io.BufferedRandom)
     open_files = [f for f in gc.get_objects() if isinstance(f, kinds)]
     # Text layers first: they hand on to the buffers below them.
@@ -345,8 +404,3 @@ def _flush():
                         file.flush()
                 except BaseException:
                     pass
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:
-            pass
