@@ -47,13 +47,14 @@ lie where they should not. The exit code is 1 when the default engine cannot run
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	cmd.Flags().StringVar(&cache, "cache", "", "folder that setup filled")
+	cmd.Flags().StringVar(&cache, "cache", "", "folder that setup filled (default $"+cacheVariable+", or the user's cache folder)")
+	folders(cmd, "cache")
 	return cmd
 }
 
 func (p *Program) examine(ctx context.Context, cache string) (doctor.Report, error) {
 	v := builtVersion()
-	r := doctor.Report{Version: v.Version, Platform: v.Platform, User: "root", Engines: []doctor.Engine{}, Credentials: []doctor.Credential{}}
+	r := doctor.Report{Version: v.Version, Platform: v.Platform, User: "root", Cache: cache, Engines: []doctor.Engine{}, Credentials: []doctor.Credential{}}
 	if ordinaryUser() {
 		r.User = "ordinary"
 	}

@@ -79,13 +79,13 @@ func byFolder(folder, name string) string {
 }
 
 // FindCredentials lists credential files in folder, by name only: it opens none of them. Links are
-// named but not followed. A folder below that this user may not read is passed over: the server, which is
+// named but not followed. A folder that this user may not read is passed over: the server, which is
 // the same user, could not give it away either.
 func FindCredentials(folder fs.FS, shown string) ([]Credential, error) {
 	var found []Credential
 	seen := 0
 	err := fs.WalkDir(folder, ".", func(p string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrPermission) && p != "." {
+		if errors.Is(err, fs.ErrPermission) {
 			return fs.SkipDir
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ type Report struct {
 	Platform    string       `json:"platform"` // goos/goarch
 	Kernel      string       `json:"kernel,omitempty"`
 	User        string       `json:"user"` // "root" or "ordinary"
+	Cache       string       `json:"cache"`
 	Summary     string       `json:"summary"`
 	Fences      []Fence      `json:"fences"`
 	Engines     []Engine     `json:"engines"`

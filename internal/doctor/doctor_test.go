@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,7 +37,7 @@ func matches(text, pattern string) bool { return regexp.MustCompile(pattern).Mat
 
 func sample() doctor.Report {
 	return doctor.Report{
-		Version: "v1", Platform: "linux/amd64", User: "ordinary", Summary: "full belt",
+		Version: "v1", Platform: "linux/amd64", User: "ordinary", Cache: "/home/me/parts", Summary: "full belt",
 		Fences: []doctor.Fence{
 			{Name: "seccomp", Holds: true, Detail: "filter of 80 calls"},
 			{Name: "cgroup", Why: "no delegated cgroup", Remedy: "run under a user session"},
@@ -56,6 +57,7 @@ func TestTableSaysWhatDoesNotHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		`(?m)^cache +/home/me/parts$`,
 		`seccomp +yes +filter of 80 calls`,
 		`cgroup +NO +no delegated cgroup; run under a user session`,
 		`ENGINE wasm +NOT READY +wasmtime 49.0.3, run sallyport setup`,
@@ -81,7 +83,7 @@ func TestJSONHasStableNames(t *testing.T) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"version", "platform", "user", "summary", "fences", "engines", "credentials"} {
+	for _, name := range []string{"version", "platform", "user", "cache", "summary", "fences", "engines", "credentials"} {
 		if _, ok := m[name]; !ok {
 			t.Errorf("no member %q", name)
 		}
@@ -143,5 +145,18 @@ func TestFindCredentialsPassesOverUnreadableFolders(t *testing.T) {
 	found, err := doctor.FindCredentials(os.DirFS(dir), dir)
 	if err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v; a closed folder must not hide what lies beside it", found, err)
+	}
+}
+
+// closed is a folder that nobody may read, root included.
+type closed struct{}
+
+func (closed) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+}
+
+func TestFindCredentialsPassesOverAnUnreadableRoot(t *testing.T) {
+	if found, err := doctor.FindCredentials(closed{}, "/closed"); err != nil || len(found) != 0 {
+		t.Errorf("found %v, %v; a closed folder must not end doctor", found, err)
 	}
 }

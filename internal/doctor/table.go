@@ -14,6 +14,7 @@ func (r Report) WriteTable(w io.Writer) error {
 
 	row("sallyport", r.Version)
 	row("platform", joinNonEmpty(", ", r.Platform, r.Kernel, r.User+" user"))
+	row("cache", r.Cache)
 	row("isolation", r.Summary)
 	row("")
 	row("FENCE", "HOLDS", "DETAIL")
