@@ -47,6 +47,8 @@ that the script left under /workspace/output are written into the folder of --sa
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	cmd.Flags().StringVar(&save, "save", "", "folder for figures and files that come back; it must exist")
+	folders(cmd, "save")
+	cmd.ValidArgsFunction = fileNames
 	return cmd
 }
 

@@ -30,5 +30,30 @@ func (p *Program) rootCommand() *cobra.Command {
 		p.doctorCommand(),
 		p.versionCommand(),
 	)
+	root.Version = builtVersion().Version // the flag --version
+	root.SetVersionTemplate(builtVersion().line())
+	helpRefuses(root)
 	return root
+}
+
+// helpRefuses makes help about nothing a usage error; cobra's own ends with 0 and the help of help.
+func helpRefuses(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, help := range root.Commands() {
+		if help.Name() != "help" {
+			continue
+		}
+		help.Run = nil
+		help.RunE = func(_ *cobra.Command, topic []string) error {
+			cmd, rest, err := root.Find(topic)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return noArguments(cmd, rest)
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		}
+	}
 }

@@ -60,6 +60,7 @@ func (f *settingFlags) register(p *Program, cmd *cobra.Command) {
 	flags.StringVar(&f.logLevel, "log-level", "warn", "what goes to stderr: debug, info, warn, error")
 	fixed(cmd, "engine", p.engineNames())
 	fixed(cmd, "log-level", []string{"debug", "info", "warn", "error"})
+	folders(cmd, "cache")
 }
 
 func (f *settingFlags) registerServer(cmd *cobra.Command) {
@@ -68,6 +69,7 @@ func (f *settingFlags) registerServer(cmd *cobra.Command) {
 	flags.IntVar(&s.Queue, "queue", 32, "calls that may wait; more get the answer busy")
 	flags.StringVar(&s.HTTP, "http", "", "serve Streamable HTTP at this address instead of stdio, such as 127.0.0.1:8080")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that HTTP clients must send")
+	files(cmd, "token-file")
 	flags.StringVar(&f.tokenEnv, "token-env", "", "environment variable with that token")
 	flags.StringArrayVar(&s.AllowHosts, "allow-host", nil, "name under which HTTP clients may reach the server (repeatable)")
 	flags.StringArrayVar(&s.AllowOrigins, "allow-origin", nil, "web origin that may call the server (repeatable)")
@@ -193,12 +195,4 @@ func validImage(name string) bool {
 		}
 	}
 	return true
-}
-
-// fixed completes a flag from a fixed list.
-func fixed(cmd *cobra.Command, flag string, values []string) {
-	// The only error is an unknown flag, which is a fault of the caller above.
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err)
-	}
 }

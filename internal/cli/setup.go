@@ -75,6 +75,10 @@ is there. --check proves a prepared cache without the network.`,
 	flags.BoolVar(&asJSON, "json", false, "print one JSON document")
 	flags.BoolVar(&mute, "quiet", false, "print no progress")
 	fixed(cmd, "engine", p.engineNames())
+	folders(cmd, "cache")
+	for _, flag := range []string{"from", "wasmtime", "export"} {
+		files(cmd, flag)
+	}
 	return cmd
 }
 

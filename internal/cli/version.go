@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -37,6 +38,10 @@ func builtVersion() version {
 	return v
 }
 
+func (v version) line() string {
+	return fmt.Sprintf("sallyport %s %s %s\n", v.Version, v.Go, v.Platform)
+}
+
 func (p *Program) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -48,7 +53,7 @@ func (p *Program) versionCommand() *cobra.Command {
 			if asJSON {
 				return p.writeJSON(v)
 			}
-			_, err := fmt.Fprintf(p.Out, "sallyport %s %s %s\n", v.Version, v.Go, v.Platform)
+			_, err := io.WriteString(p.Out, v.line())
 			return err
 		},
 	}
