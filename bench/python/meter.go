@@ -7,8 +7,10 @@ import (
 	"time"
 )
 
-// settle lets a server put away what a call left behind before the next rival's turn.
-const settle = 15 * time.Millisecond
+// settle lets a server put away what a call left behind, and make ready what it keeps for the next one,
+// before the next rival's turn. That work counts as the call's processor time, and is not hidden from
+// the calls per second, which have no pauses.
+const settle = 100 * time.Millisecond
 
 // A meter makes the measurements and writes them to the report.
 type meter struct {
@@ -34,15 +36,32 @@ func once(ctx context.Context, x rival, s script) (time.Duration, error) {
 
 // A turn is a rival's share of the rounds of one script.
 type turn struct {
-	rival  rival
-	calls  int
-	before time.Duration // processor time spent before the first measured call
-	times  []time.Duration
+	rival rival
+	calls int
+	times []time.Duration
+	spent time.Duration // processor time of its turns, not of the time between them
+	known bool          // whether the system tells it
 }
 
 // due spreads the calls of a slow rival evenly over all rounds.
 func (t *turn) due(round, rounds int) bool {
 	return (round+1)*t.calls/rounds > round*t.calls/rounds
+}
+
+// take makes one measured call. The kernel counts in steps of 10 ms for servers; the error of a single
+// call evens out over many.
+func (t *turn) take(ctx context.Context, s script) error {
+	before, known := t.rival.Spent()
+	took, err := once(ctx, t.rival, s)
+	if err != nil {
+		return err
+	}
+	time.Sleep(settle)
+	after, still := t.rival.Spent()
+	t.times = append(t.times, took)
+	t.spent += after - before
+	t.known = known && still
+	return nil
 }
 
 func (m *meter) latencies(ctx context.Context, scripts []script) error {
@@ -58,18 +77,15 @@ func (m *meter) latencies(ctx context.Context, scripts []script) error {
 				if !t.due(round, m.options.runs) {
 					continue
 				}
-				took, err := once(ctx, t.rival, s)
-				if err != nil {
+				if err := t.take(ctx, s); err != nil {
 					return err
 				}
-				t.times = append(t.times, took)
-				time.Sleep(settle)
 			}
 		}
 		for _, t := range turns {
 			cpu := -1.0
-			if after, ok := t.rival.Spent(); ok {
-				cpu = (after - t.before).Seconds() / float64(t.calls)
+			if t.known {
+				cpu = t.spent.Seconds() / float64(t.calls)
 			}
 			m.report.Latencies = append(m.report.Latencies, summed(s.name, t.rival.Name(), t.times, cpu))
 		}
@@ -100,8 +116,5 @@ func (m *meter) warm(ctx context.Context, s script) ([]*turn, error) {
 		turns = append(turns, t)
 	}
 	time.Sleep(settle)
-	for _, t := range turns {
-		t.before, _ = t.rival.Spent()
-	}
 	return turns, nil
 }
