@@ -24,6 +24,12 @@ func parsePin(pin string) (project, version string, err error) {
 	return NormalProject(project), version, nil
 }
 
+// CheckPin says what is wrong with a pin before anything is opened or fetched for it.
+func CheckPin(pin string) error {
+	_, _, err := parsePin(pin)
+	return err
+}
+
 // NormalProject is the one spelling of a project's name that PEP 503 defines.
 func NormalProject(name string) string {
 	return strings.ToLower(separators.ReplaceAllString(name, "-"))

@@ -9,6 +9,7 @@ var (
 	ErrMismatch = errors.New("not the pinned file")
 	ErrUnsafe   = errors.New("unsafe cache folder")
 	ErrArchive  = errors.New("refused archive")
+	ErrImpure   = errors.New("not pure") // always with ErrArchive
 	ErrNoPip    = errors.New("no package manager")
 	ErrNoSpace  = errors.New("no space left")
 	ErrOffline  = errors.New("could not be downloaded")

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -200,10 +199,8 @@ func pureTags(b []byte, project string) error {
 	return nil
 }
 
-var errImpure = errors.New("not pure")
-
 func impure(project, why string) error {
-	return fmt.Errorf("%w: %w: %s cannot be added: %.100s; only packages of Python code alone can (their wheels end in -none-any.whl)", ErrArchive, errImpure, project, why)
+	return fmt.Errorf("%w: %w: %s cannot be added: %.100s; only packages of Python code alone can (their wheels end in -none-any.whl)", ErrArchive, ErrImpure, project, why)
 }
 
 // keep lists the files of the package, sorted.

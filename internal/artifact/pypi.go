@@ -93,7 +93,7 @@ func (s *Store) fetchPure(ctx context.Context, project, version string, known *P
 func (s *Store) pureFromManager(ctx context.Context, stage *stage, m manager, p pick, progress Progress) (Pure, error) {
 	p.platform = "any"
 	got, err := s.pureOnce(ctx, stage, m, p, progress)
-	if m.kind == "uv" && errors.Is(err, errImpure) {
+	if m.kind == "uv" && errors.Is(err, ErrImpure) {
 		p.foreign = true
 		if again, err := s.pureOnce(ctx, stage, m, p, progress); err == nil {
 			return again, nil

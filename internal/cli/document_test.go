@@ -49,6 +49,7 @@ func parses(args []string) error {
 	p.Engines = []Kit{&echoKit{}}
 	root := p.rootCommand()
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultVersionFlag()
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return err

@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sallyport.dev/sallyport/internal/artifact"
 	"sallyport.dev/sallyport/internal/fault"
 )
 
@@ -36,6 +39,9 @@ is there. --check proves a prepared cache without the network.`,
 			if !validImage(want.Image) {
 				return fault.New(fault.Usage, "use letters, digits, - and _", "--image %q is not a name", want.Image)
 			}
+			if err := want.check(); err != nil {
+				return err
+			}
 			k, err := p.kit(engine)
 			if err != nil {
 				return err
@@ -46,7 +52,11 @@ is there. --check proves a prepared cache without the network.`,
 			// Images are built and checked in the same belt that calls run in.
 			p.Seal.Enter(want.Cache)
 			if export != "" {
-				return exportTo(cmd.Context(), k, want, export)
+				done, err := exportTo(cmd.Context(), k, want, export)
+				if err != nil {
+					return err
+				}
+				return p.describeExport(done, asJSON)
 			}
 			act := k.Prepare
 			if check {
@@ -82,11 +92,44 @@ is there. --check proves a prepared cache without the network.`,
 	return cmd
 }
 
+// module is a dotted name as Python's import takes it.
+var module = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+
+// check refuses what can be seen to be wrong before a lock is taken, a folder made or a byte fetched.
+func (want Preparation) check() error {
+	for _, name := range want.Preload {
+		if !module.MatchString(name) {
+			return fault.New(fault.Usage, "write names as import takes them, with commas between them: numpy,xml.dom", "--preload %.100q is no module name", name)
+		}
+	}
+	for _, pin := range want.PyPI {
+		if err := artifact.CheckPin(pin); err != nil {
+			return fault.New(fault.Usage, "write --pypi name==version, once for each package", "reading --pypi: %w", err)
+		}
+	}
+	if want.From != "" {
+		if _, err := os.Stat(want.From); err != nil {
+			return fault.New(fault.Usage, "name the tar file that setup --export wrote, or a folder with the parts", "opening --from: %w", err)
+		}
+	}
+	return nil
+}
+
+// Exported is what --export wrote. The JSON names are an interface.
+type Exported struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+}
+
 // exportTo writes beside the target and renames, so that a broken export is never taken for a whole one.
-func exportTo(ctx context.Context, k Kit, want Preparation, target string) (err error) {
+func exportTo(ctx context.Context, k Kit, want Preparation, target string) (done Exported, err error) {
+	target, err = filepath.Abs(target)
+	if err != nil {
+		return done, fault.New(fault.Usage, "name a file with --export", "resolving --export: %w", err)
+	}
 	f, err := os.CreateTemp(filepath.Dir(target), ".sallyport-export-*")
 	if err != nil {
-		return fault.New(fault.Usage, "name a file in a folder that you may write to", "opening --export: %w", err)
+		return done, fault.New(fault.Usage, "name a file in a folder that you may write to", "opening --export: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -95,18 +138,27 @@ func exportTo(ctx context.Context, k Kit, want Preparation, target string) (err 
 		}
 	}()
 	if err := k.Export(ctx, want, f); err != nil {
-		return err
+		return done, err
 	}
 	if err := f.Sync(); err != nil {
-		return fmt.Errorf("writing the export: %w", err)
+		return done, setupError(fmt.Errorf("writing the export: %w", err))
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("writing the export: %w", err)
+	st, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
+		return done, setupError(fmt.Errorf("writing the export: %w", err))
 	}
 	if err := os.Rename(f.Name(), target); err != nil {
-		return fmt.Errorf("naming the export: %w", err)
+		return done, fmt.Errorf("naming the export: %w", err)
 	}
-	return nil
+	return Exported{File: target, Bytes: st.Size()}, nil
+}
+
+func (p *Program) describeExport(e Exported, asJSON bool) error {
+	if asJSON {
+		return p.writeJSON(e)
+	}
+	_, err := fmt.Fprintf(p.Out, "exported %s, %d MiB; take it to the other machine and run there: sallyport setup --from FILE\n", e.File, (e.Bytes+1<<20-1)>>20)
+	return err
 }
 
 // progress prints a line when a step begins, and each tenth of a long one.

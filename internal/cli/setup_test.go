@@ -51,8 +51,13 @@ func (*halfway) Export(_ context.Context, _ Preparation, w io.Writer) error {
 func TestExportIsWholeOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "parts.tar")
-	if code, _, errs := settingUp(&echoKit{}, "--export", target); code != 0 {
-		t.Fatalf("code %d: %s", code, errs)
+	if code, out, errs := settingUp(&echoKit{}, "--export", target); code != 0 || !strings.Contains(out, "exported "+target+", 1 MiB") {
+		t.Fatalf("code %d: %s%s", code, out, errs)
+	}
+	code, out, _ := settingUp(&echoKit{}, "--export", target, "--json")
+	var done Exported
+	if err := json.Unmarshal([]byte(out), &done); err != nil || code != 0 || done.File != target || done.Bytes != int64(len("parts")) {
+		t.Errorf("code %d, %v: %s", code, err, out)
 	}
 	if raw, err := os.ReadFile(target); err != nil || string(raw) != "parts" {
 		t.Errorf("%q, %v", raw, err)

@@ -67,6 +67,10 @@ func TestUsageErrorsExitTwoWithAHint(t *testing.T) {
 		{"python exec", "exec takes one script", "name a file"},
 		{"python exec /no/such/file", "opening the script", "name a file"},
 		{"setup --check --export x.tar", "exclude each other", "run them one"},
+		{"setup --preload numpy;os", `--preload "numpy;os"`, "write names as import takes them"},
+		{"setup --pypi humanize", `"humanize"`, "write --pypi name==version"},
+		{"setup --pypi humanize>=4", "want name==version", "write --pypi name==version"},
+		{"setup --from /no/such/file", "opening --from", "name the tar file"},
 		{"setup --engine nothing", `no engine "nothing"`, "see sallyport doctor"},
 	}
 	for _, tt := range tests {

@@ -3,8 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
+	"strings"
+	"syscall"
 
 	"sallyport.dev/sallyport/internal/artifact"
 	"sallyport.dev/sallyport/internal/confine"
@@ -12,6 +16,7 @@ import (
 	"sallyport.dev/sallyport/internal/fault"
 	"sallyport.dev/sallyport/internal/python"
 	"sallyport.dev/sallyport/internal/python/wasm"
+	"sallyport.dev/sallyport/internal/python/wasm/advisory"
 )
 
 // wasmKit is CPython on wasmtime.
@@ -24,6 +29,9 @@ func (wasmKit) Open(_ context.Context, s Settings, log *slog.Logger) (python.Eng
 }
 
 func (wasmKit) Prepare(ctx context.Context, p Preparation, progress Progress) (Prepared, error) {
+	if err := usable(ctx, p); err != nil {
+		return wasmPrepared(p, wasm.Prepared{}), err
+	}
 	done, err := wasm.Prepare(ctx, wasmPreparation(p, progress))
 	return wasmPrepared(p, done), setupError(err)
 }
@@ -40,6 +48,9 @@ func (wasmKit) Check(ctx context.Context, p Preparation, progress Progress) (Pre
 }
 
 func (wasmKit) Export(ctx context.Context, p Preparation, w io.Writer) error {
+	if err := usable(ctx, p); err != nil {
+		return err
+	}
 	return setupError(wasm.Export(ctx, wasmPreparation(p, func(string, int64, int64) {}), w))
 }
 
@@ -53,6 +64,43 @@ func (wasmKit) Examine(ctx context.Context, cache string) doctor.Engine {
 		e.Advisories = append(e.Advisories, doctor.Advisory{ID: f.Advisory.ID, Title: f.Advisory.Title, Covered: f.Covered, Why: f.Advisory.Why})
 	}
 	return e
+}
+
+// usable tells mistakes of the command line from faults of ours: a cache that cannot be one, and a
+// runtime that no host may use. Whether this host may use it, Prepare finds out.
+func usable(ctx context.Context, p Preparation) error {
+	store, err := artifact.Open(p.Cache)
+	switch {
+	case full(err):
+		return setupError(err)
+	case err != nil:
+		return fault.New(fault.Usage, "name a folder that is yours alone with --cache or "+cacheVariable, "%w", err)
+	}
+	if err := store.Close(); err != nil {
+		return fmt.Errorf("closing the cache: %w", err)
+	}
+	if p.Wasmtime == "" {
+		return nil
+	}
+	found, err := artifact.FindWasmtime(ctx, p.Wasmtime)
+	if ctx.Err() != nil {
+		return setupError(context.Cause(ctx))
+	}
+	if err == nil {
+		var table advisory.Table
+		if table, err = advisory.Load(); err != nil {
+			return err
+		}
+		err = table.Refuse(found[0].Version, advisory.Promised(runtime.GOOS, runtime.GOARCH))
+	}
+	if err != nil {
+		return fault.New(fault.Usage, "name another wasmtime, or leave --wasmtime out", "%w", err)
+	}
+	return nil
+}
+
+func full(err error) bool {
+	return errors.Is(err, artifact.ErrNoSpace) || errors.Is(err, syscall.ENOSPC)
 }
 
 func wasmPreparation(p Preparation, progress Progress) wasm.Preparation {
@@ -84,7 +132,12 @@ func setupError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return fault.New(fault.Cancelled, "run it again; what is whole is kept", "%w", err)
+		// A killed compiler has said nothing, and its silence stands at the end of the text.
+		return fault.New(fault.Cancelled, "run it again; what is whole is kept", "%s", strings.TrimRight(err.Error(), ": \n"))
+	case errors.Is(err, artifact.ErrImpure): // an ErrArchive too, but nothing in it is broken
+		return fault.New(fault.Usage, "leave that --pypi out, or name a package of Python code alone", "%w", err)
+	case full(err):
+		return fault.New(fault.Unsupported, fmt.Sprintf("free %d GB where the cache lies, or name another folder with --cache, and run it again", wasm.PeakDisk>>30), "%w", err)
 	case errors.As(err, &missing):
 		return fault.New(fault.Unsupported, "see sallyport doctor", "%w", err)
 	}
@@ -99,7 +152,6 @@ func setupError(err error) error {
 		{artifact.ErrMismatch, fault.Corrupt},
 		{artifact.ErrDamaged, fault.Corrupt},
 		{artifact.ErrArchive, fault.Corrupt},
-		{artifact.ErrNoSpace, fault.Unsupported},
 	} {
 		if errors.Is(err, sort.is) {
 			return fault.New(sort.kind, "", "%w", err)
