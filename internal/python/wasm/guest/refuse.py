@@ -87,7 +87,7 @@ def processes():
     import os
     import subprocess
 
-    what = "starting a process is not possible in this WebAssembly interpreter"
+    what = "starting a process is not possible in this WebAssembly interpreter; it takes a container engine, which this server does not run"
 
     def refused(*_args, **_kwargs):
         raise OSError(errno.ENOTSUP, _message(what))
@@ -122,7 +122,8 @@ def threads():
     import _thread
     import threading
 
-    refused = _raiser(RuntimeError, "can't start new thread: this WebAssembly interpreter has one thread")
+    refused = _raiser(RuntimeError, "can't start new thread: this WebAssembly interpreter has one; more take a container engine, "
+                      "which this server does not run")
     _thread.start_new_thread = _thread.start_new = refused
     _thread.start_joinable_thread = refused
     threading._start_new_thread = refused

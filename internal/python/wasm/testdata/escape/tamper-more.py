@@ -1,5 +1,5 @@
 # The same, until nothing is left that could write a report; the call fails, and says that it did.
-#: ends exit 3 | failure no_answer
+#: ends exit 3 | exit 1 | failure no_answer
 import atexit, builtins, sys, threading, traceback, types
 def explode(*a): raise KeyboardInterrupt
 for name in ("len", "isinstance", "str", "list", "int", "min", "max", "super", "__build_class__", "BaseException"):
