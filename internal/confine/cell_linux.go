@@ -191,7 +191,7 @@ func end(pid int) {
 
 func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error) {
 	h, limits := &box.belt.host, box.belt.limits
-	p := &Process{done: make(chan struct{})}
+	p := &Process{pace: make(chan time.Duration, 1), done: make(chan struct{})}
 	p.signal = func() {
 		unix.Kill(p.pid, unix.SIGKILL)
 		if !h.sealed {

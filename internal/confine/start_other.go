@@ -25,7 +25,7 @@ func (c *cell) start(box *Box, cmd Command, files [3]*os.File) (*Process, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{pid: command.Process.Pid, done: make(chan struct{}), signal: tree.kill}
+	p := &Process{pace: make(chan time.Duration, 1), pid: command.Process.Pid, done: make(chan struct{}), signal: tree.kill}
 	go func() {
 		// The process is waited for under no lock: os.Process keeps a handle, so a late kill
 		// cannot hit another one.

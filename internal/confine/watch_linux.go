@@ -10,10 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchInterval is how often a process is looked at. Between two looks a process can take what
-// the memory bus gives, some tens of MB; the engine's own limit is the exact one.
-const watchInterval = 20 * time.Millisecond
-
 // A watch ends a process that outgrows what no kernel limit bounds: resident memory, threads,
 // processor time in fractions of a second, and scratch that lies on the host's disk.
 type watch struct {
@@ -49,6 +45,9 @@ func (w *watch) run() {
 		select {
 		case <-w.process.done:
 			return
+		case pace := <-w.process.pace:
+			ticker.Reset(pace)
+			w.look(buffer)
 		case <-ticker.C:
 			w.look(buffer)
 		case <-disk:

@@ -424,6 +424,7 @@ func (c *call) send(req python.Request, l python.Limits) error {
 	if err != nil {
 		return internal("encoding the request", err)
 	}
+	c.process.Wake()
 	c.sent = time.Now()
 	c.size = int64(4 + len(frame) + len(req.Stdin))
 	go feed(c.stdin, frame, req.Stdin)

@@ -75,6 +75,7 @@ func (s *spares) refill(e *Engine, state *loaded) {
 		keep := err == nil && !s.closed
 		if keep {
 			s.idle, s.state = c, state
+			c.process.Rest()
 			s.timer = time.AfterFunc(spareIdle, func() { s.letGo(e, c) })
 		}
 		s.mu.Unlock()

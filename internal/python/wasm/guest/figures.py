@@ -1,12 +1,15 @@
 """Matplotlib figures that a script shows or leaves open become PNG files of the call."""
 
 import io
+import os
 import sys
+import weakref
 
 FOLDER = "/.sallyport/"
 LIMIT = 64  # figures of one call
 LONGEST = 1600  # pixels of a side: what models and people look at is scaled down to this anyway
 
+_files = weakref.WeakKeyDictionary()  # figure -> the picture below /workspace that it was saved to last
 _saved = 0
 _skipped = 0
 _left = 0  # bytes that may still be written
@@ -67,9 +70,20 @@ def collect():
         return
     for manager in list(helpers.Gcf.get_all_fig_managers()):
         try:
-            _save(manager.canvas.figure)
+            figure = manager.canvas.figure
+            if not _comes_back(figure):
+                _save(figure)
         finally:
             helpers.Gcf.destroy(manager)
+
+
+def _comes_back(figure):
+    """Says whether the script has saved the figure, as it is now, to a picture that comes back."""
+    path = _files.get(figure)
+    try:
+        return path is not None and not figure.stale and 0 < os.stat(path).st_size <= _left // 2
+    except (OSError, TypeError):
+        return False
 
 
 def counts():
@@ -90,6 +104,19 @@ def install():
     if "matplotlib.pylab" in sys.modules:
         sys.modules["matplotlib.pylab"].show = show
     backend_agg.FigureCanvasAgg.manager_class.show = lambda manager: _save(manager.canvas.figure)
+    save = Figure.savefig
+
+    def savefig(self, fname, **kwargs):
+        result = save(self, fname, **kwargs)
+        _files.pop(self, None)
+        if isinstance(fname, (str, os.PathLike)) and kwargs.get("format", "png") == "png":
+            path = os.path.abspath(os.fspath(fname))
+            if isinstance(path, str) and path.startswith("/workspace/"):
+                _files[self] = path if os.path.splitext(path)[1] == ".png" else path + ".png"
+        return result
+
+    savefig.__doc__, savefig.__module__ = save.__doc__, save.__module__
+    Figure.savefig = savefig
     original = Figure.show
 
     def figure_show(self, warn=True):
