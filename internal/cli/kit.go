@@ -41,6 +41,8 @@ type Preparation struct {
 	From     string   // a folder or a tar file that stands in for the package manager
 	Preload  []string // modules to import into the image, instead of the usual ones
 	PyPI     []string // name==version of pure wheels to add
+
+	AllowWeaker bool // make and try the image although a fence is missing here
 }
 
 // Prepared is what setup did or found. The JSON names are an interface.

