@@ -16,8 +16,8 @@ func (l Limits) Narrow(by Limits) Limits {
 	}
 }
 
-// filled puts a default where no limit is set, so that nothing is ever without one.
-func (l Limits) filled() Limits {
+// Filled puts a default where no limit is set, so that nothing is ever without one.
+func (l Limits) Filled() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Timeout:      positive(l.Timeout, d.Timeout),

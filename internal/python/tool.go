@@ -83,7 +83,7 @@ func Register(server *mcp.Server, o Options) error {
 }
 
 // limits are what holds for a call now.
-func (t *tool) limits(c Capabilities) Limits { return c.Limits.Narrow(t.Ceiling).filled() }
+func (t *tool) limits(c Capabilities) Limits { return c.Limits.Narrow(t.Ceiling).Filled() }
 
 func (t *tool) refreshBeforeListing(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {

@@ -60,7 +60,7 @@ func New(config Config) *Engine {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Engine{
 		config: config,
-		limits: filled(config.Limits),
+		limits: config.Limits.Filled(),
 		ready:  make(chan struct{}),
 		cancel: cancel,
 		boxes:  map[*confine.Box]struct{}{},
@@ -81,26 +81,6 @@ func newLoaded(state *loaded) *Engine {
 	}
 	close(e.ready)
 	return e
-}
-
-func filled(l python.Limits) python.Limits {
-	d := python.DefaultLimits()
-	pick := func(v, d int64) int64 {
-		if v <= 0 {
-			return d
-		}
-		return v
-	}
-	return python.Limits{
-		Timeout:      time.Duration(pick(int64(l.Timeout), int64(d.Timeout))),
-		OutputChars:  int(pick(int64(l.OutputChars), int64(d.OutputChars))),
-		Memory:       pick(l.Memory, d.Memory),
-		Scratch:      pick(l.Scratch, d.Scratch),
-		ScratchFiles: int(pick(int64(l.ScratchFiles), int64(d.ScratchFiles))),
-		Artifacts:    int(pick(int64(l.Artifacts), int64(d.Artifacts))),
-		ArtifactSize: pick(l.ArtifactSize, d.ArtifactSize),
-		InputSize:    pick(l.InputSize, d.InputSize),
-	}
 }
 
 // load opens the image. A cache that is prepared later is found by the next call.
@@ -291,7 +271,7 @@ func (e *Engine) Run(ctx context.Context, req python.Request) (python.Outcome, e
 	if err != nil {
 		return python.Outcome{}, err
 	}
-	limits := filled(e.limits.Narrow(req.Limits))
+	limits := e.limits.Narrow(req.Limits).Filled()
 	c, err := e.interpreter(ctx, state, limits)
 	if ctx.Err() != nil {
 		if err == nil {

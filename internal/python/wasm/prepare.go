@@ -15,6 +15,7 @@ import (
 	"sallyport.dev/sallyport/internal/confine"
 	"sallyport.dev/sallyport/internal/python"
 	"sallyport.dev/sallyport/internal/python/wasm/advisory"
+	"sallyport.dev/sallyport/internal/python/wasm/image"
 	"sallyport.dev/sallyport/internal/python/wasm/patch"
 )
 
@@ -221,7 +222,7 @@ func (b *build) warn(table advisory.Table, host advisory.Host) error {
 
 // manifest describes the image that these parts make, and says whether it is there already.
 func (b *build) manifest() (m manifest, fresh bool, err error) {
-	digest, err := guestDigest(patch.NumpySource() + patch.Version())
+	digest, err := guestDigest(patch.NumpySource() + patch.Version() + image.Version())
 	if err != nil {
 		return m, false, err
 	}

@@ -80,10 +80,11 @@ func (s *stage) templateKey() (string, error) {
 	data, err := json.Marshal(struct {
 		Format, Size    int
 		Module, Program artifact.Digest
-		Patch, CPU      string
+		Patch, Image    string
+		CPU             string
 		Options         []string
 		Build, Start    string
-	}{format, imageSize, s.module, s.program.Digest, patch.Version(), processor(), codegen(), buildSource, startSource})
+	}{format, imageSize, s.module, s.program.Digest, patch.Version(), image.Version(), processor(), codegen(), buildSource, startSource})
 	if err != nil {
 		return "", fmt.Errorf("naming template: %w", err)
 	}

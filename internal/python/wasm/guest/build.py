@@ -103,18 +103,15 @@ def _mute_warnings():
 def _preload(wanted, modules):
     import importlib
 
-    count = 0
     for top in wanted:
         for name in _walk(top, modules):
             if name in sys.modules:
                 continue
             try:
                 importlib.import_module(name)
-                count += 1
             except (Exception, SystemExit):
                 # An optional part whose need is not met here; the package itself is checked below.
                 continue
-    return count
 
 
 def _correct_numpy(source):
@@ -148,7 +145,6 @@ def _no_descriptor():
 def main():
     sys.stdout = _Silence()  # descriptor 1 carries the memory image: a module that prints must not
     guest, plan = _sources()
-    archives = []
     with open("/usr/local/lib/python315.zip", "rb") as f:
         archive = f.read()
     guest.archive.serve(archive)

@@ -1,9 +1,7 @@
 package image
 
 import (
-	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"sallyport.dev/sallyport/internal/python/wasm/module"
 )
@@ -16,22 +14,11 @@ const headBreak = 1036
 // wasi-libc's sbrk always grows the memory, since a module's initial memory is in use from the
 // start. An image's is not: it has its full size from the first instruction, most of it free.
 func heap(m *module.Module) error {
-	index, err := m.Func("sbrk")
+	index, body, err := m.Find("sbrk", 1)
 	if err != nil {
 		return err
 	}
-	sig, err := m.Signature(index)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(sig, []byte{0x60, 1, 0x7f, 1, 0x7f}) {
-		return fmt.Errorf("patching sbrk: unexpected signature %x", sig)
-	}
-	body, err := m.Body(index)
-	if err != nil {
-		return err
-	}
-	original := m.AddFunc([]module.ValType{module.I32}, []module.ValType{module.I32}, body)
+	original := m.Aside(1, body)
 	const by, old, want, have = 0, 1, 2, 3
 	c := module.NewCode(module.I32, module.I32, module.I32)
 	c.I32Const(headBreak).I32Load(0).LocalTee(old).LocalGet(by).I32Add().LocalSet(want)

@@ -185,3 +185,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestFindChecksTheType(t *testing.T) {
+	m := parse(t, sample())
+	index, body, err := m.Find("f", 1)
+	if err != nil || index != 1 || len(body) == 0 {
+		t.Fatalf("found %d, %x, %v", index, body, err)
+	}
+	if _, _, err := m.Find("f", 2); err == nil || !strings.Contains(err.Error(), "signature") {
+		t.Errorf("another type: %v", err)
+	}
+	aside := m.Aside(1, body)
+	if kept, err := m.Body(aside); err != nil || !bytes.Equal(kept, body) {
+		t.Errorf("set aside: %x, %v", kept, err)
+	}
+}

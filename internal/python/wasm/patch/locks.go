@@ -23,7 +23,7 @@ const stackPointer = 0
 // interpreter. There is no other thread that could wake the waiter, thus a wait with a time-out
 // is a sleep, and a wait without one lasts until the call's time limit, as in native CPython.
 func locks(m *module.Module) error {
-	wait, body, err := find(m, "__wasilibc_futex_wait", 5) // (addr, val, clock, timespec, flags)
+	wait, body, err := m.Find("__wasilibc_futex_wait", 5) // (addr, val, clock, timespec, flags)
 	if err != nil {
 		return err
 	}

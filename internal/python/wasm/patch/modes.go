@@ -26,11 +26,11 @@ func modes(m *module.Module) error {
 }
 
 func addModes(m *module.Module, name string, params int, buf uint32) error {
-	index, body, err := find(m, name, params)
+	index, body, err := m.Find(name, params)
 	if err != nil {
 		return err
 	}
-	original := aside(m, params, body)
+	original := m.Aside(params, body)
 	result, mode := uint32(params), uint32(params)+1
 	c := module.NewCode(module.I32, module.I32)
 	for i := range uint32(params) {

@@ -18,7 +18,7 @@ const (
 // error, which reads like a broken disk. Opening gives no I/O error for another reason on the
 // in-memory folders that a guest has.
 func openFiles(m *module.Module) error {
-	index, body, err := find(m, "__wasilibc_nocwd_openat_nomode", 3)
+	index, body, err := m.Find("__wasilibc_nocwd_openat_nomode", 3)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func openFiles(m *module.Module) error {
 	if err != nil {
 		return fmt.Errorf("patching open: %w", err)
 	}
-	original := aside(m, 3, body)
+	original := m.Aside(3, body)
 	const result = 3
 	c := module.NewCode(module.I32)
 	c.LocalGet(0).LocalGet(1).LocalGet(2).Call(original).LocalTee(result).I32Const(-1).I32Eq()

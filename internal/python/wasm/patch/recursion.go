@@ -68,11 +68,11 @@ const reprFrame = 96
 
 // pad makes a function of one argument and one result use more of the stack in linear memory.
 func pad(m *module.Module, name string, bytes int32) error {
-	index, body, err := find(m, name, 1)
+	index, body, err := m.Find(name, 1)
 	if err != nil {
 		return err
 	}
-	original := aside(m, 1, body)
+	original := m.Aside(1, body)
 	const argument, top = 0, 1
 	c := module.NewCode(module.I32)
 	c.GlobalGet(stackPointer).LocalTee(top).I32Const(bytes).I32Sub().GlobalSet(stackPointer)
